@@ -1,0 +1,64 @@
+/* shared.h: memory that the application and its DSP processes share besides buffers and queues.
+ *
+ * WIRE_HELLO brings two descriptors: the process's counters, and the state of its physical DSP. */
+#ifndef HEXSIM_SHARED_H
+#define HEXSIM_SHARED_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* One resource of a physical DSP that its processes take turns with: VTCM, HMX. */
+struct shared_resource {
+    _Atomic uint32_t owner;   /* 0: free; else session + 1. Futex word. */
+    _Atomic uint32_t waiters; /* processes that want it. Futex word. */
+};
+
+struct shared_domain {
+    struct shared_resource vtcm;
+    struct shared_resource hmx;
+};
+static_assert(sizeof(struct shared_domain) == 16, "shared memory");
+
+/* What is counted. Only what equal inputs determine: nothing that depends on how threads are scheduled. */
+#define SHARED_COUNTERS(X)                                                                                             \
+    X(packets)              /* dspqueue packets read by the DSP */                                                     \
+    X(packet_buffer_bytes)  /* buffers of those packets and of their answers, for which cache flags were given */      \
+    X(invoked_bytes)        /* inline argument bytes of invocations, both ways */                                      \
+    X(shared_argument_bytes) /* arguments of invocations passed by descriptor */                                       \
+    X(host_maps)            /* fastrpc_mmap */                                                                         \
+    X(host_map_bytes)                                                                                                  \
+    X(host_unmaps)                                                                                                     \
+    X(dsp_maps)             /* HAP_mmap and its kin */                                                                 \
+    X(dsp_map_bytes)                                                                                                   \
+    X(dsp_unmaps)                                                                                                      \
+    X(dma_descriptors)                                                                                                 \
+    X(dma_bytes_to_vtcm)    /* from outside VTCM */                                                                    \
+    X(dma_bytes_from_vtcm)  /* to outside VTCM */                                                                      \
+    X(dma_bytes_other)                                                                                                 \
+    X(cache_all)            /* maintenance of the whole data cache */                                                  \
+    X(cache_ranges)         /* qurt_mem_cache_clean with a range */                                                    \
+    X(cache_range_bytes)                                                                                               \
+    X(cache_lines)          /* single lines; a line maintained again by the same thread at once (polling) counts once */ \
+    X(cache_line_bytes)                                                                                                \
+    X(hmx_multiplies)       /* HMX instructions by kind */                                                             \
+    X(hmx_multiplied_tiles)                                                                                            \
+    X(hmx_stores)                                                                                                      \
+    X(hmx_other)
+
+enum shared_counter {
+#define SHARED_ENUM(name) SHARED_##name,
+    SHARED_COUNTERS(SHARED_ENUM)
+#undef SHARED_ENUM
+    SHARED_N_COUNTERS
+};
+
+#define SHARED_METHODS 32
+
+struct shared_counters {
+    _Atomic uint64_t counter[SHARED_N_COUNTERS];
+    _Atomic uint64_t invokes[SHARED_METHODS]; /* by method */
+};
+static_assert(sizeof(struct shared_counters) == 8 * (SHARED_N_COUNTERS + SHARED_METHODS), "shared memory");
+
+#endif
