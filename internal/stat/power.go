@@ -41,11 +41,15 @@ func Power(effect, threshold LogRatio, sd float64, blocks int, alpha float64) (f
 // noncentralUpper gives P(T > c) for noncentral T = (Z + shift)/U, where Z is
 // standard normal and U^2 is chi-squared over its df degrees of freedom: the
 // integral over u of the density of U times P(Z > c u - shift), by Simpson's
-// rule over nine standard deviations of U to both sides.
+// rule over nine standard deviations of U to both sides, but not beyond where
+// the second factor is down to P(Z > 9).
 func noncentralUpper(c, df, shift float64) float64 {
 	const steps = 400
 	spread := 9 / math.Sqrt(2*df)
-	lo, hi := math.Max(0, 1-spread), 1+spread
+	lo, hi := max(0, 1-spread), min(1+spread, (shift+9)/c)
+	if hi <= lo {
+		return 0
+	}
 	gamma, _ := math.Lgamma(df / 2)
 	logScale := math.Ln2 + df/2*math.Log(df/2) - gamma
 	density := func(u float64) float64 {

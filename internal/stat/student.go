@@ -5,8 +5,39 @@ import "math"
 // NormalCDF gives the probability that a standard normal variable is at most z.
 func NormalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// NormalQuantile gives the z with NormalCDF(z) = p; NaN outside 0 to 1.
-func NormalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
+// NormalQuantile gives the z with NormalCDF(z) = p, infinite at 0 and 1; NaN
+// outside 0 to 1.
+func NormalQuantile(p float64) float64 {
+	switch {
+	case !(p >= 0 && p <= 1):
+		return math.NaN()
+	case p < 0.5:
+		return -normalUpper(2 * p)
+	}
+	return normalUpper(2 * (1 - p))
+}
+
+// normalUpper gives the z >= 0 beyond which, to both sides, lies tail. The
+// standard library's Erfcinv has no digits left for small tails. The logarithm
+// of the tail is a concave falling function of z, and the tail is at most
+// exp(-z^2/2); so Newton's steps from there go down to the root and never past
+// it.
+func normalUpper(tail float64) float64 {
+	if tail <= 0 {
+		return math.Inf(1)
+	}
+	z := math.Sqrt(-2 * math.Log(min(tail, 1)))
+	for range 50 {
+		now := math.Erfc(z / math.Sqrt2)
+		slope := math.Sqrt(2/math.Pi) * math.Exp(-z*z/2) / now
+		step := math.Log(now/tail) / slope
+		if !(step < -1e-15*z) {
+			break
+		}
+		z += step
+	}
+	return z
+}
 
 // manyDegrees is where Student's distribution is the normal one to within
 // 1e-7 and the gamma functions start to lose digits.
@@ -71,7 +102,7 @@ func studentUpper(tail, df float64) float64 {
 	case df == 2: // CDF = 1/2 + t / (2 sqrt(2+t^2)), solved for t
 		return (1 - tail) * math.Sqrt(2/(tail*(2-tail)))
 	}
-	t := math.Sqrt2 * math.Erfcinv(tail)
+	t := normalUpper(tail)
 	if df >= manyDegrees {
 		return t
 	}

@@ -82,16 +82,16 @@ func tost(mean, sd float64, n int, margin float64) float64 {
 // procedure on launches in the order AAABBB, kept for comparison. Each sample
 // needs two values.
 func WelchTTest(a, b []float64) (float64, error) {
-	meanA, sdA, err := checkedMoments("Welch's test", a)
+	meanA, sdA, err := checkedMoments("two-sample test", a)
 	if err != nil {
 		return 0, err
 	}
-	meanB, sdB, err := checkedMoments("Welch's test", b)
+	meanB, sdB, err := checkedMoments("two-sample test", b)
 	if err != nil {
 		return 0, err
 	}
 	if len(a) < 2 || len(b) < 2 {
-		return 0, fmt.Errorf("Welch's test: a sample of one value has no variance")
+		return 0, fmt.Errorf("two-sample test: a sample of one value has no variance")
 	}
 	if meanA == meanB {
 		return 1, nil
