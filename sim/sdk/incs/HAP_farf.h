@@ -5,6 +5,8 @@
 #ifndef HAP_FARF_H
 #define HAP_FARF_H
 
+#include <stdio.h> /* sources that log format with snprintf and count on this header for it */
+
 #include "AEEStdErr.h"
 
 #define HAP_LEVEL_LOW    0

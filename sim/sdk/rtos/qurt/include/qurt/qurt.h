@@ -2,6 +2,8 @@
 #ifndef QURT_H
 #define QURT_H
 
+#include <stdlib.h> /* sources that allocate count on this header for memalign */
+
 #include "qurt_futex.h"
 #include "qurt_hvx.h"
 #include "qurt_memory.h"
