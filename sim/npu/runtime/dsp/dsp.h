@@ -119,6 +119,7 @@ void calls_serve(int socket);
 
 int queue_add(const struct wire_queue * queue, int fd); /* takes fd */
 int queue_remove(uint64_t id);
+bool queue_imported(void);
 
 /* ---- compute resources (compute_res.c) ---- */
 

@@ -1,0 +1,80 @@
+/* check.h: the checkers, switched by HEXSIM_CHECK=coherency,dma,vtcm,sharing,window,stack (or all). Each costs nothing
+ * when off: one test of a flag. Reports go to HEXSIM_REPORT as JSON lines, and to stderr when that is not set. */
+#ifndef HEXSIM_CHECK_H
+#define HEXSIM_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dsp.h"
+
+extern struct checks {
+    bool any, coherency, dma, vtcm, sharing, window, stack;
+} checks;
+
+void check_init(void);
+
+/* One finding of one kind at one place of the library is told once, with the number of repetitions at the end. */
+void check_report(const char * check, const char * kind, uintptr_t address, size_t bytes, const char * format, ...)
+    __attribute__((format(printf, 5, 6)));
+void check_report_end(void);
+
+/* Up to room bytes of text that name the library function at work and its callers, innermost first, as a JSON array;
+ * op is the outermost of them whose name begins with op_, else the innermost. False outside any library. */
+bool check_where(char * op, size_t op_room, char * at, size_t at_room, char * frames, size_t room);
+
+/* ---- vtcm ---- */
+
+void check_vtcm_acquired(uintptr_t base, size_t bytes);
+void check_vtcm_released(uintptr_t base, size_t bytes);
+/* A fault at address: true when it was reported and the access may be repeated. */
+bool check_vtcm_fault(uintptr_t address, bool write);
+
+/* ---- dma ---- */
+
+/* One transfer: rows of row_bytes at strides. */
+struct transfer {
+    void *    descriptor;
+    uint64_t  from, to;
+    uint32_t  row_bytes, rows, from_stride, to_stride;
+    bool      from_bypass, to_bypass;
+    uint64_t  from_sum; /* of the source's bytes when linked: check */
+    bool      poisoned; /* the destination holds the check's pattern */
+    bool      known;    /* seen by check_dma_linked */
+};
+
+void check_dma_linked(struct transfer * t);
+void check_dma_before(struct transfer * t); /* about to be carried out */
+void check_dma_after(struct transfer * t);
+void check_dma_dropped(const struct transfer * t); /* nobody waited for it */
+void check_dma_operand(const void * a, size_t bytes, bool write, const char * what);
+
+/* ---- coherency ---- */
+
+void * coherency_map(int fd, uint64_t bytes, int app_fd, const char * name);
+void   coherency_unmap(void * base);
+/* Maintenance of [address, +bytes) or of everything. */
+void coherency_range(uintptr_t address, size_t bytes, bool clean, bool invalidate);
+void coherency_all(bool clean, bool invalidate);
+/* Memory behind the cache, for DMA with bypass; address itself when it is no shared buffer. */
+uint8_t * coherency_memory(uintptr_t address);
+void      coherency_dma_read(uintptr_t address, size_t bytes);
+void      coherency_dma_written(uintptr_t address, size_t bytes);
+void      coherency_fetch(uintptr_t address, size_t bytes); /* what a simulated unit will read or write */
+bool      coherency_fault(uintptr_t address, bool write, void * context);
+bool      coherency_trap(void * context);
+/* The application has had its turn, or will have it. */
+void coherency_enter(void);
+void coherency_leave(void);
+
+/* ---- window ---- */
+
+void check_window_access(uint64_t address, size_t bytes, bool extended_allowed, const char * what);
+
+/* ---- stack ---- */
+
+void check_stack(const struct dsp_thread * t);
+void check_stack_all(void);
+
+#endif

@@ -1,0 +1,339 @@
+/* skel: libraries of the DSP, loaded as a phone loads them: by the file's name in the URI, from the folders of
+ * ADSP_LIBRARY_PATH. Whatever keeps a library from loading gives AEE_EUNABLETOLOAD and a line in the log. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "AEEStdErr.h"
+#include "dsp.h"
+#include "remote.h"
+
+typedef int (*skel_function)(remote_handle64 handle, uint32_t scalars, remote_arg * args);
+
+struct symbol {
+    uintptr_t address;
+    size_t    bytes;
+    char *    name;
+};
+
+struct module {
+    char            name[128];
+    unsigned        arch;
+    void *          dl;
+    uintptr_t       base, end;
+    struct symbol * symbol; /* sorted functions; for people */
+    size_t          n_symbols;
+};
+
+#define MAX_MODULES 16
+#define MAX_HANDLES 64
+
+struct open_handle {
+    skel_function   function;
+    remote_handle64 inner;
+    bool            used;
+};
+
+static struct {
+    pthread_mutex_t    lock;
+    struct module      module[MAX_MODULES];
+    _Atomic unsigned   n_modules;
+    struct open_handle handle[MAX_HANDLES];
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- symbols ---- */
+
+static int by_address(const void * a, const void * b) {
+    uintptr_t x = ((const struct symbol *) a)->address, y = ((const struct symbol *) b)->address;
+    return x < y ? -1 : x > y;
+}
+
+static void take_symbols(struct module * m, const uint8_t * file, const Elf64_Shdr * table, const Elf64_Shdr * names,
+                         size_t size) {
+    if (table->sh_offset > size || table->sh_size > size - table->sh_offset || names->sh_offset > size ||
+        names->sh_size > size - names->sh_offset || !names->sh_size || file[names->sh_offset + names->sh_size - 1]) {
+        return;
+    }
+    size_t            n   = table->sh_size / sizeof(Elf64_Sym);
+    const Elf64_Sym * sym = (const Elf64_Sym *) (file + table->sh_offset);
+    m->symbol             = calloc(n ? n : 1, sizeof *m->symbol);
+    for (size_t i = 0; m->symbol && i < n; i++) {
+        if (ELF64_ST_TYPE(sym[i].st_info) == STT_FUNC && sym[i].st_value && sym[i].st_name < names->sh_size) {
+            m->symbol[m->n_symbols++] =
+                (struct symbol) {m->base + sym[i].st_value, sym[i].st_size,
+                                 strdup((const char *) file + names->sh_offset + sym[i].st_name)};
+        }
+    }
+    qsort(m->symbol, m->n_symbols, sizeof *m->symbol, by_address);
+}
+
+static void read_symbols(struct module * m, const char * path) {
+    struct stat st;
+    int         fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) || (size_t) st.st_size < sizeof(Elf64_Ehdr)) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    size_t          size = (size_t) st.st_size;
+    const uint8_t * file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (file == MAP_FAILED) {
+        return;
+    }
+    const Elf64_Ehdr * e = (const Elf64_Ehdr *) file;
+    const Elf64_Shdr * s = (const Elf64_Shdr *) (file + e->e_shoff);
+    bool ok = e->e_shentsize == sizeof *s && e->e_shoff < size && e->e_shnum <= (size - e->e_shoff) / sizeof *s;
+    for (unsigned want = SHT_SYMTAB; ok && want && !m->n_symbols; want = want == SHT_SYMTAB ? SHT_DYNSYM : 0) {
+        for (unsigned i = 0; i < e->e_shnum; i++) {
+            if (s[i].sh_type == want && s[i].sh_link < e->e_shnum) {
+                take_symbols(m, file, &s[i], &s[s[i].sh_link], size);
+                break;
+            }
+        }
+    }
+    munmap((void *) file, size);
+}
+
+static const struct module * module_at(uintptr_t address) {
+    for (unsigned i = 0; i < atomic_load(&all.n_modules); i++) {
+        if (address >= all.module[i].base && address < all.module[i].end) {
+            return &all.module[i];
+        }
+    }
+    return NULL;
+}
+
+bool skel_symbol(uintptr_t address, char * name, size_t room, char * at, size_t at_room) {
+    const struct module * m = module_at(address);
+    if (!m) {
+        return false;
+    }
+    size_t low = 0, high = m->n_symbols;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (m->symbol[middle].address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const struct symbol * s = low ? &m->symbol[low - 1] : NULL;
+    snprintf(name, room, "%s", s && address - s->address < (s->bytes ? s->bytes : 1) ? s->name : "?");
+    snprintf(at, at_room, "%s+0x%zx", m->name, (size_t) (address - m->base));
+    return true;
+}
+
+bool skel_holds_low(uint32_t low_bits, uintptr_t * whole) {
+    for (unsigned i = 0; i < atomic_load(&all.n_modules); i++) {
+        const struct module * m = &all.module[i];
+        uintptr_t             a = (m->base & ~(uintptr_t) UINT32_MAX) | low_bits;
+        a += a < m->base ? (uintptr_t) 1 << 32 : 0;
+        if (a < m->end) {
+            *whole = a;
+            return true;
+        }
+    }
+    return false;
+}
+
+unsigned skel_arch(void) {
+    unsigned n = atomic_load(&all.n_modules);
+    return n ? all.module[n - 1].arch : 0;
+}
+
+/* ---- loading ---- */
+
+/* The architecture in the name, ...-v79.so: what the loader of a device reads from the file's head. 0: unknown. */
+static unsigned arch_in_name(const char * name) {
+    const char * v = strrchr(name, 'v');
+    unsigned     n = 0;
+    return v && sscanf(v, "v%2u.so", &n) == 1 ? n : 0;
+}
+
+static int extent(struct dl_phdr_info * info, size_t size, void * argument) {
+    struct module * m = argument;
+    (void) size;
+    if (info->dlpi_addr != m->base) {
+        return 0;
+    }
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) * p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && m->base + p->p_vaddr + p->p_memsz > m->end) {
+            m->end = m->base + p->p_vaddr + p->p_memsz;
+        }
+    }
+    return 1;
+}
+
+/* With the lock held. */
+static struct module * load(const char * path, const char * name) {
+    unsigned n = atomic_load(&all.n_modules);
+    void *   dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!dl) {
+        farf_line("ERROR", "%s can not be loaded: %s", path, dlerror());
+        return NULL;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (all.module[i].dl == dl) {
+            return &all.module[i]; /* libraries stay loaded */
+        }
+    }
+    struct link_map * map = NULL;
+    if (n == MAX_MODULES || dlinfo(dl, RTLD_DI_LINKMAP, &map) || !map) {
+        farf_line("ERROR", "%s: too many libraries", path);
+        dlclose(dl);
+        return NULL;
+    }
+    struct module * m = &all.module[n];
+    *m                = (struct module) {.dl = dl, .base = map->l_addr, .end = map->l_addr, .arch = arch_in_name(name)};
+    snprintf(m->name, sizeof m->name, "%s", name);
+    dl_iterate_phdr(extent, m);
+    read_symbols(m, path);
+    atomic_store(&all.n_modules, n + 1);
+    return m;
+}
+
+static struct module * find_and_load(const char * name, const char * path) {
+    if (!*path) {
+        farf_line("ERROR", "%s: ADSP_LIBRARY_PATH is not set", name);
+        return NULL;
+    }
+    for (const char * folder = path; *folder;) {
+        size_t n = strcspn(folder, ";");
+        char   file[4096];
+        snprintf(file, sizeof file, "%.*s/%s", (int) n, n ? folder : ".", name);
+        char * whole = realpath(file, NULL);
+        if (whole) {
+            struct module * m = load(whole, name);
+            free(whole);
+            return m;
+        }
+        folder += n + (folder[n] == ';');
+    }
+    farf_line("ERROR", "%s is in no folder of ADSP_LIBRARY_PATH=%s", name, path);
+    return NULL;
+}
+
+/* file:///<library>?<symbol>&... */
+static bool parse_uri(const char * uri, char * library, size_t room, char * symbol, size_t symbol_room) {
+    const char * p = strncmp(uri, "file:///", 8) ? NULL : uri + 8;
+    const char * q = p ? strchr(p, '?') : NULL;
+    if (!q || q == p || (size_t) (q - p) >= room || memchr(p, '/', (size_t) (q - p))) {
+        return false;
+    }
+    size_t n = strcspn(q + 1, "&");
+    if (!n || n >= symbol_room) {
+        return false;
+    }
+    snprintf(library, room, "%.*s", (int) (q - p), p);
+    snprintf(symbol, symbol_room, "%.*s", (int) n, q + 1);
+    return true;
+}
+
+static int call_open(skel_function f, const char * uri, remote_handle64 * inner) {
+    uint32_t   bytes = (uint32_t) strlen(uri) + 1;
+    remote_arg args[3];
+    memset(args, 0, sizeof args);
+    char * copy = heap_alloc(16, bytes);
+    if (!copy) {
+        return (int) AEE_ENOMEMORY;
+    }
+    memcpy(copy, uri, bytes);
+    args[0].buf = (remote_buf) {&bytes, sizeof bytes};
+    args[1].buf = (remote_buf) {copy, bytes};
+    int status  = f(0, REMOTE_SCALARS_MAKEX(0, 0, 2, 0, 0, 1), args);
+    heap_free(copy);
+    *inner = args[2].h64;
+    return status;
+}
+
+int skel_open(const char * uri, const char * path, uint64_t * handle) {
+    char library[128], symbol[128];
+    if (!parse_uri(uri, library, sizeof library, symbol, sizeof symbol)) {
+        farf_line("ERROR", "not a URI of a DSP library: %s", uri);
+        return (int) AEE_ESCHEMENOTSUPPORTED;
+    }
+    unsigned arch = arch_in_name(library);
+    if (arch > dsp.soc->arch) {
+        farf_line("ERROR", "%s is for v%u, this is a v%u (%s)", library, arch, dsp.soc->arch, dsp.soc->name);
+        return (int) AEE_EUNABLETOLOAD;
+    }
+    pthread_mutex_lock(&all.lock);
+    struct module * m = find_and_load(library, path);
+    pthread_mutex_unlock(&all.lock);
+    if (!m) {
+        return (int) AEE_EUNABLETOLOAD;
+    }
+    skel_function f = (skel_function) dlsym(m->dl, symbol);
+    if (!f) {
+        farf_line("ERROR", "%s has no %s: a library of another interface", library, symbol);
+        return (int) AEE_EUNABLETOLOAD;
+    }
+    remote_handle64 inner  = 0;
+    int             status = call_open(f, uri, &inner);
+    if (status) {
+        farf_line("ERROR", "%s: open failed with 0x%x", library, (unsigned) status);
+        return status;
+    }
+    status = (int) AEE_EOUTOFHANDLES;
+    pthread_mutex_lock(&all.lock);
+    for (unsigned i = 0; i < MAX_HANDLES && status; i++) {
+        if (!all.handle[i].used) {
+            all.handle[i] = (struct open_handle) {f, inner, true};
+            *handle       = i + 1;
+            status        = 0;
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+    return status;
+}
+
+static bool handle_copy(uint64_t handle, struct open_handle * h) {
+    bool ok = false;
+    pthread_mutex_lock(&all.lock);
+    if (handle - 1 < MAX_HANDLES && all.handle[handle - 1].used) {
+        *h = all.handle[handle - 1];
+        ok = true;
+    }
+    pthread_mutex_unlock(&all.lock);
+    return ok;
+}
+
+int skel_invoke(uint64_t handle, uint32_t scalars, void * args) {
+    struct open_handle h;
+    if (!handle_copy(handle, &h)) {
+        return (int) AEE_ENOSUCHHANDLE;
+    }
+    if (REMOTE_SCALARS_METHOD(scalars) < 2) {
+        return (int) AEE_EUNSUPPORTED; /* open and close have requests of their own */
+    }
+    return h.function(h.inner, scalars, args);
+}
+
+int skel_close(uint64_t handle) {
+    struct open_handle h;
+    if (!handle_copy(handle, &h)) {
+        return (int) AEE_ENOSUCHHANDLE;
+    }
+    remote_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.h64    = h.inner;
+    int status = h.function(h.inner, REMOTE_SCALARS_MAKEX(0, 1, 0, 0, 1, 0), &arg);
+    if (!status) {
+        pthread_mutex_lock(&all.lock);
+        all.handle[handle - 1].used = false;
+        pthread_mutex_unlock(&all.lock);
+    }
+    return status;
+}

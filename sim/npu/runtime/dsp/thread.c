@@ -1,0 +1,220 @@
+/* thread: QuRT threads are pthreads with a stack of their own below 4 GiB. The stack that the creator brought is too
+ * small for this machine's frames; its size is remembered for the stack check. */
+#define _GNU_SOURCE
+#include "qurt_thread.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "dsp.h"
+#include "env.h"
+#include "qurt.h"
+
+#define MAX_THREADS 256
+#define STACK_FILL 0xa5
+
+static struct {
+    pthread_mutex_t     lock;
+    struct dsp_thread * slot[MAX_THREADS]; /* index is id - FIRST_ID */
+    unsigned            next;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+#define FIRST_ID 0x100u
+
+static _Thread_local struct dsp_thread * self;
+static struct dsp_thread                 process_thread = {.name = "process", .priority = 192};
+
+struct dsp_thread * thread_self(void) {
+    return self ? self : &process_thread;
+}
+
+static struct dsp_thread * by_id(unsigned id) {
+    return id >= FIRST_ID && id < FIRST_ID + MAX_THREADS ? all.slot[id - FIRST_ID] : NULL;
+}
+
+static bool take_id(struct dsp_thread * t) {
+    bool ok = false;
+    pthread_mutex_lock(&all.lock);
+    for (unsigned i = 0; i < MAX_THREADS && !ok; i++) {
+        unsigned k = (all.next + i) % MAX_THREADS;
+        if (!all.slot[k]) {
+            all.slot[k] = t;
+            t->id       = FIRST_ID + k;
+            all.next    = k + 1;
+            ok          = true;
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+    return ok;
+}
+
+static void drop(struct dsp_thread * t) {
+    pthread_mutex_lock(&all.lock);
+    if (t->id) {
+        all.slot[t->id - FIRST_ID] = NULL;
+    }
+    pthread_mutex_unlock(&all.lock);
+    if (t->stack) {
+        window_unmap(t->stack);
+    }
+    free(t);
+}
+
+void thread_each(void (*visit)(const struct dsp_thread *)) {
+    pthread_mutex_lock(&all.lock);
+    for (unsigned i = 0; i < MAX_THREADS; i++) {
+        if (all.slot[i] && all.slot[i]->stack_top) {
+            visit(all.slot[i]);
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+__attribute__((no_sanitize("address"))) size_t thread_stack_used(const struct dsp_thread * t) {
+    const uint8_t * p = t->stack;
+    while (p < t->stack_top && *p == STACK_FILL) {
+        p++;
+    }
+    return (size_t) (t->stack_top - p);
+}
+
+static void run(void * argument) {
+    struct dsp_thread * t = argument;
+    t->entry(t->argument);
+}
+
+static void thread_ends(struct dsp_thread * t) {
+    if (checks.stack) {
+        check_stack(t);
+    }
+    fault_thread_end();
+}
+
+__attribute__((noinline, no_sanitize("address"))) static void * begin(void * argument) {
+    struct dsp_thread * t = argument;
+    self                  = t;
+    fault_thread_init();
+    t->stack_top = __builtin_frame_address(0);
+    if (checks.stack) {
+        memset(t->stack, STACK_FILL, (size_t) (t->stack_top - 4096 - t->stack));
+    }
+    run(t);
+    thread_ends(t);
+    return NULL;
+}
+
+unsigned thread_start(const char * name, size_t asked, int priority, void (*entry)(void *), void * argument) {
+    struct dsp_thread * t = calloc(1, sizeof *t);
+    if (!t || !take_id(t)) {
+        free(t);
+        return 0;
+    }
+    char region[32];
+    snprintf(t->name, sizeof t->name, "%s", name);
+    snprintf(region, sizeof region, "stack of %s", t->name);
+    t->entry       = entry;
+    t->argument    = argument;
+    t->priority    = priority;
+    t->asked_bytes = asked;
+    t->stack_bytes = (size_t) env_number("HEXSIM_STACK_KIB", 1024, 64, 65536) << 10;
+    t->stack       = window_map(t->stack_bytes, -1, REGION_STACK, -1, region);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    int error = t->stack ? pthread_attr_setstack(&attr, t->stack, t->stack_bytes) : 1;
+    error     = error ? error : pthread_create(&t->pthread, &attr, begin, t);
+    pthread_attr_destroy(&attr);
+    if (error) {
+        farf_line("ERROR", "thread %s can not be created: %s", t->name, t->stack ? strerror(error) : "window full");
+        drop(t);
+        return 0;
+    }
+    if (t->name[0]) {
+        pthread_setname_np(t->pthread, t->name);
+    }
+    return t->id;
+}
+
+static void * reap(void * argument) {
+    struct dsp_thread * t = argument;
+    pthread_join(t->pthread, NULL);
+    drop(t);
+    return NULL;
+}
+
+/* The stack is ours to unmap, so somebody has to wait for the thread's end. */
+void thread_detach(unsigned id) {
+    struct dsp_thread * t = by_id(id);
+    pthread_t           reaper;
+    if (t && !pthread_create(&reaper, NULL, reap, t)) {
+        pthread_detach(reaper);
+    }
+}
+
+/* ---- QuRT ---- */
+
+int qurt_thread_create(qurt_thread_t * thread, qurt_thread_attr_t * attr, void (*entry)(void *), void * arg) {
+    if (!thread || !attr || !entry) {
+        return QURT_EINVALID;
+    }
+    *thread = thread_start(attr->name, attr->stack_size, attr->priority, entry, arg);
+    return *thread ? QURT_EOK : QURT_EMEM;
+}
+
+int qurt_thread_join(unsigned int id, int * status) {
+    struct dsp_thread * t = by_id(id);
+    if (!t) {
+        return QURT_EVAL;
+    }
+    pthread_join(t->pthread, NULL);
+    drop(t);
+    if (status) {
+        *status = 0;
+    }
+    return QURT_EOK;
+}
+
+void qurt_thread_exit(int status) {
+    (void) status;
+    thread_ends(thread_self());
+    pthread_exit(NULL);
+}
+
+qurt_thread_t qurt_thread_get_id(void) {
+    return thread_self()->id;
+}
+
+int qurt_thread_get_priority(qurt_thread_t id) {
+    struct dsp_thread * t = by_id(id);
+    return t ? t->priority : id == 0 ? process_thread.priority : -1;
+}
+
+int qurt_thread_set_priority(qurt_thread_t id, unsigned short priority) {
+    struct dsp_thread * t = by_id(id);
+    if (!t) {
+        return QURT_EVAL;
+    }
+    t->priority = priority;
+    return QURT_EOK;
+}
+
+int qurt_sleep(unsigned long long us) {
+    struct timespec t = {(time_t) (us / 1000000), (long) (us % 1000000) * 1000};
+    nanosleep(&t, NULL);
+    return QURT_EOK;
+}
+
+int qurt_futex_wait(void * lock, int value) {
+    return syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0) ? QURT_EVAL : QURT_EOK;
+}
+
+int qurt_futex_wake(void * lock, int n) {
+    return (int) syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+}
