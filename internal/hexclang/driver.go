@@ -81,14 +81,10 @@ var codeFlags = []string{
 	// __fp16 in arguments and results, as on the DSP.
 	"-Xclang", "-fnative-half-arguments-and-returns",
 	// Addresses have 32 bits on the DSP and 64 here; all of them are below 4 GiB.
-	"-Wno-int-conversion", "-Wno-pointer-to-int-cast", "-Wno-int-to-pointer-cast", "-Wno-void-pointer-to-int-cast",
-	"-Wno-int-to-void-pointer-cast", "-Wno-incompatible-pointer-types", "-Wno-incompatible-function-pointer-types",
-	// uint64_t and size_t are other types here.
-	"-Wno-format", "-Wno-constant-conversion", "-Wno-shift-count-overflow",
-	"-Wno-psabi", // how vectors are passed: all objects of a library are compiled alike
-	// Compiling preprocessed text makes these fire for what macros wrote.
-	"-Wno-parentheses-equality", "-Wno-self-assign", "-Wno-tautological-compare", "-Wno-unused-value",
-	"-Wno-unknown-warning-option",
+	"-Wno-pointer-to-int-cast", "-Wno-int-to-pointer-cast", "-Wno-void-pointer-to-int-cast", "-Wno-int-to-void-pointer-cast",
+	"-Wno-int-conversion",               // NULL is assigned to integers; the DSP's headers allow it
+	"-Wno-tautological-overlap-compare", // constants that were macros meet in conditions
+	"-Wno-psabi",                        // how vectors are passed: all objects of a library are compiled alike
 }
 
 // macros are those of the DSP's compiler.
@@ -189,6 +185,7 @@ func (d *Driver) compile(ctx context.Context, j *job, in input, object string) e
 	args = append(args, d.Config.TargetFlags...)
 	args = append(args, j.comp...)
 	args = append(args, codeFlags...)
+	args = append(args, "-Xclang", "-main-file-name", "-Xclang", in.path) // debug information names the source
 	switch {
 	case j.mode == checking:
 		args = append(args, "-fsyntax-only")

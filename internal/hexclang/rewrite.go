@@ -54,7 +54,7 @@ type rewriter struct {
 // prologue declares the functions that are called.
 func (r *rewriter) prologue(name string, cxx bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# 1 \"<inline assembly>\" 3\n")
+	fmt.Fprintf(&b, "# 1 %s\n# 1 \"<inline assembly>\" 1 3\n", strconv.Quote(name))
 	if cxx {
 		b.WriteString("extern \"C\" {\n")
 	}
@@ -64,7 +64,7 @@ func (r *rewriter) prologue(name string, cxx bool) []byte {
 	if cxx {
 		b.WriteString("}\n")
 	}
-	fmt.Fprintf(&b, "# 1 %s\n", strconv.Quote(name))
+	fmt.Fprintf(&b, "# 1 %s 2\n", strconv.Quote(name))
 	return b.Bytes()
 }
 

@@ -1,6 +1,6 @@
-/* hexsim_asm.h: the functions that stand for Hexagon inline assembly.
+/* hexsim_asm.h: the functions that stand for Hexagon inline assembly, for those who implement them.
  *
- * hexagon-clang rewrites each assembly statement of a DSP source into calls of these and includes this header by itself
+ * hexagon-clang rewrites each assembly statement of a DSP source into calls of these and declares them by itself
  * (ASM.md lists the statements); no source names them. Addresses are those of the simulated DSP: they fit in 32 bits.
  * The DSP process exports the functions, libraries leave them undefined. */
 #ifndef HEXSIM_ASM_H
