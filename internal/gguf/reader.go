@@ -167,7 +167,10 @@ func (d *decoder) header() (*Header, error) {
 	h := &Header{}
 	d.metadata(h, metadata)
 	d.tensors(h, tensors)
-	return h, d.err
+	if d.err != nil {
+		return nil, d.err
+	}
+	return h, nil
 }
 
 func (d *decoder) metadata(h *Header, n int) {
@@ -282,8 +285,8 @@ func (d *decoder) tensors(h *Header, n int) {
 	var offsets []int64
 	for i := 0; i < n && d.err == nil; i++ {
 		t, offset := d.tensor()
-		if d.err == nil && seen[t.Name] {
-			d.fail("tensor %s is there twice", t.Name)
+		if d.err == nil && (t.Name == "" || seen[t.Name]) {
+			d.fail("tensor name %q is empty or there twice", t.Name)
 		}
 		seen[t.Name] = true
 		h.Tensors = append(h.Tensors, t)

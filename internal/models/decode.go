@@ -94,7 +94,19 @@ func (d *decoder) document(data []byte) *node {
 		d.fail(1, "the file is empty")
 		return nil
 	}
+	d.noAnchors(&root)
 	return (*node)(root.Content[0])
+}
+
+// noAnchors refuses anchors and aliases, with which a small file becomes a
+// large one.
+func (d *decoder) noAnchors(n *yaml.Node) {
+	if n.Anchor != "" {
+		d.fail(n.Line, "anchor &%s is not allowed", n.Anchor)
+	}
+	for _, c := range n.Content {
+		d.noAnchors(c)
+	}
 }
 
 var yamlLine = regexp.MustCompile(`^(?:line (\d+): )?((?s:.*))$`)
@@ -115,8 +127,11 @@ const (
 type field struct {
 	key      string
 	required bool
-	read     func(*decoder, *node)
+	read     reader
 }
+
+// reader reads the value of a key.
+type reader func(d *decoder, key string, n *node)
 
 // mapping reads the keys of a mapping and tells whether n is one.
 func (d *decoder) mapping(n *node, what string, fields []field) bool {
@@ -125,7 +140,7 @@ func (d *decoder) mapping(n *node, what string, fields []field) bool {
 		return false
 	}
 	var known []string
-	read := make(map[string]func(*decoder, *node))
+	read := make(map[string]reader)
 	for _, f := range fields {
 		known = append(known, f.key)
 		read[f.key] = f.read
@@ -143,13 +158,7 @@ func (d *decoder) mapping(n *node, what string, fields []field) bool {
 			d.fail(key.Line, "key %s is there already, at line %d", name, seen[name])
 		default:
 			seen[name] = key.Line
-			before := len(d.errors)
-			read[name](d, value)
-			for _, e := range d.errors[before:] {
-				if value.Kind == yaml.ScalarNode || value.Kind == yaml.AliasNode {
-					e.Message = name + ": " + e.Message
-				}
-			}
+			read[name](d, name, value)
 		}
 	}
 	for _, f := range fields {
@@ -193,10 +202,10 @@ func (n *node) describe() string {
 }
 
 // list returns a reader of a list whose elements are read by one.
-func list[T any](to *[]T, one func(*decoder, *node, *T)) func(*decoder, *node) {
-	return func(d *decoder, n *node) {
+func list[T any](to *[]T, one func(*decoder, *node, *T)) reader {
+	return func(d *decoder, key string, n *node) {
 		if n.Kind != yaml.SequenceNode {
-			d.fail(n.Line, "%s, want a list", n.describe())
+			d.fail(n.Line, "%s: %s is not a list", key, n.describe())
 			return
 		}
 		*to = make([]T, len(n.Content))
@@ -207,24 +216,24 @@ func list[T any](to *[]T, one func(*decoder, *node, *T)) func(*decoder, *node) {
 }
 
 // integer returns a reader of a whole number from least to most.
-func integer(to *int64, least, most int64) func(*decoder, *node) {
-	return func(d *decoder, n *node) {
+func integer(to *int64, least, most int64) reader {
+	return func(d *decoder, key string, n *node) {
 		v, err := strconv.ParseInt(n.Value, 10, 64)
 		switch {
 		case n.Kind != yaml.ScalarNode || n.Tag != "!!int" || err != nil:
-			d.fail(n.Line, "%s is not a whole number", n.describe())
+			d.fail(n.Line, "%s: %s is not a whole number", key, n.describe())
 		case v < least || v > most:
-			d.fail(n.Line, "%d is not from %d to %d", v, least, most)
+			d.fail(n.Line, "%s: %d is not from %d to %d", key, v, least, most)
 		default:
 			*to = v
 		}
 	}
 }
 
-func boolean(to *bool) func(*decoder, *node) {
-	return func(d *decoder, n *node) {
+func boolean(to *bool) reader {
+	return func(d *decoder, key string, n *node) {
 		if n.Kind != yaml.ScalarNode || n.Value != "true" && n.Value != "false" || n.Tag != "!!bool" {
-			d.fail(n.Line, "%s is neither true nor false", n.describe())
+			d.fail(n.Line, "%s: %s is neither true nor false", key, n.describe())
 			return
 		}
 		*to = n.Value == "true"
@@ -232,13 +241,13 @@ func boolean(to *bool) func(*decoder, *node) {
 }
 
 // text returns a reader of a string of the form.
-func text(to *string, f form) func(*decoder, *node) {
-	return func(d *decoder, n *node) {
+func text(to *string, f form) reader {
+	return func(d *decoder, key string, n *node) {
 		switch {
 		case n.Kind != yaml.ScalarNode || n.Tag == "!!null" || n.Tag == "!!bool" || n.Tag == "!!binary":
-			d.fail(n.Line, "%s is not %s", n.describe(), f.name)
+			d.fail(n.Line, "%s: %s is not %s", key, n.describe(), f.name)
 		case !f.ok(n.Value):
-			d.fail(n.Line, "%s is not %s", quote(n.Value), f.name)
+			d.fail(n.Line, "%s: %s is not %s", key, quote(n.Value), f.name)
 		default:
 			// A hash of digits only is a number to YAML; its text is what counts.
 			*to = n.Value
@@ -246,6 +255,6 @@ func text(to *string, f form) func(*decoder, *node) {
 	}
 }
 
-func urls(to *[]string) func(*decoder, *node) {
-	return list(to, func(d *decoder, n *node, v *string) { text(v, urlForm)(d, n) })
+func urls(to *[]string) reader {
+	return list(to, func(d *decoder, n *node, v *string) { text(v, urlForm)(d, "mirror", n) })
 }

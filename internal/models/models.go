@@ -165,6 +165,9 @@ func unknown(what, name string, names []string) error {
 	if s := similar(name, names); len(s) > 0 {
 		return fmt.Errorf("no %s %q, did you mean %s?", what, name, strings.Join(s, " or "))
 	}
+	if len(names) == 0 {
+		return fmt.Errorf("no %s %q, there are none", what, name)
+	}
 	return fmt.Errorf("no %s %q, there are: %s", what, name, strings.Join(names, ", "))
 }
 
@@ -180,7 +183,7 @@ func similar(name string, names []string) []string {
 	var out []string
 	for _, n := range names {
 		d := editDistance(lower, strings.ToLower(n))
-		if d <= max(1, len(n)/4) || len(name) >= 2 && strings.Contains(strings.ToLower(n), lower) {
+		if d <= max(1, len(n)/3) || len(name) >= 2 && strings.Contains(strings.ToLower(n), lower) {
 			distance[n] = d
 			out = append(out, n)
 		}

@@ -3,6 +3,8 @@ package models
 import (
 	"slices"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // formatVersion is the version of the manifest's form.
@@ -27,13 +29,13 @@ func (d *decoder) manifest(n *node, m *Manifest) {
 	version, defaultLine := int64(0), 0
 	ok := d.mapping(n, "the manifest", []field{
 		{"version", required, integer(&version, formatVersion, formatVersion)},
-		{"default", required, func(d *decoder, n *node) {
+		{"default", required, func(d *decoder, key string, n *node) {
 			defaultLine = n.Line
-			text(&m.defaultAlias, aliasForm)(d, n)
+			text(&m.defaultAlias, aliasForm)(d, key, n)
 		}},
-		{"models", required, list(&m.Models, func(d *decoder, n *node, v *Model) { d.model(n, v) })},
-		{"sdks", required, list(&m.SDKs, func(d *decoder, n *node, v *SDK) { d.sdk(n, v) })},
-		{"llama.cpp", required, func(d *decoder, n *node) { d.llamaCpp(n, &m.LlamaCpp) }},
+		{"models", required, list(&m.Models, (*decoder).model)},
+		{"sdks", required, list(&m.SDKs, (*decoder).sdk)},
+		{"llama.cpp", required, func(d *decoder, _ string, n *node) { d.llamaCpp(n, &m.LlamaCpp) }},
 	})
 	if !ok {
 		return
@@ -41,10 +43,10 @@ func (d *decoder) manifest(n *node, m *Manifest) {
 	unique(d, "alias", m.Models, func(m Model) (string, int) { return m.Alias, m.Line })
 	unique(d, "file of a repository", m.Models, func(m Model) (string, int) { return m.Repo + "/" + m.File, m.Line })
 	unique(d, "SDK name", m.SDKs, func(s SDK) (string, int) { return s.Name, s.Line })
-	if len(m.Models) == 0 {
-		d.fail(n.Line, "there are no models")
-	} else if _, err := m.Model(m.defaultAlias); err != nil && m.defaultAlias != "" {
-		d.fail(defaultLine, "default: %v", err)
+	if m.Models != nil && m.defaultAlias != "" {
+		if _, err := m.Model(m.defaultAlias); err != nil {
+			d.fail(defaultLine, "default: %v", err)
+		}
 	}
 }
 
@@ -63,7 +65,7 @@ func (d *decoder) model(n *node, m *Model) {
 		{"parameters", required, text(&m.Parameters, parametersForm)},
 		{"licence", required, text(&m.Licence, titleForm)},
 		{"needs_acceptance", required, boolean(&m.NeedsAcceptance)},
-		{"stand_in", required, func(d *decoder, n *node) { d.standIn(n, &m.StandIn) }},
+		{"stand_in", required, func(d *decoder, _ string, n *node) { d.standIn(n, &m.StandIn) }},
 	})
 	if m.Bytes != 0 && m.ApproximateBytes != 0 {
 		d.fail(n.Line, "bytes and approximate_bytes exclude each other")
@@ -111,15 +113,18 @@ func (d *decoder) llamaCpp(n *node, l *LlamaCpp) {
 	d.mapping(n, "llama.cpp", []field{
 		{"tag", required, text(&l.Tag, versionForm)},
 		{"tree", required, text(&l.Tree, sha1Form)},
-		{"origins", required, list(&l.Origins, func(d *decoder, n *node, o *Origin) { d.origin(n, o) })},
+		{"origins", required, list(&l.Origins, (*decoder).origin)},
 	})
-	if l.Tree != "" && len(l.Origins) == 0 {
+	if l.Origins != nil && len(l.Origins) == 0 {
 		d.fail(n.Line, "llama.cpp has no origins")
 	}
 }
 
 func (d *decoder) origin(n *node, o *Origin) {
-	if n.has("npm") {
+	switch {
+	case n.Kind == yaml.MappingNode && n.has("npm") == n.has("git"):
+		d.fail(n.Line, "an origin has one of the keys git and npm")
+	case n.has("npm"):
 		o.NPM = &NPMOrigin{}
 		d.mapping(n, "an npm origin", []field{
 			{"npm", required, text(&o.NPM.Package, npmForm)},
@@ -128,13 +133,13 @@ func (d *decoder) origin(n *node, o *Origin) {
 			{"bundle", required, text(&o.NPM.Bundle, pathForm)},
 			{"bundle_sha256", required, text(&o.NPM.BundleSHA256, sha256Form)},
 		})
-		return
+	default:
+		o.Git = &GitOrigin{}
+		d.mapping(n, "a git origin", []field{
+			{"git", required, text(&o.Git.Repository, urlForm)},
+			{"tag", required, text(&o.Git.Tag, versionForm)},
+		})
 	}
-	o.Git = &GitOrigin{}
-	d.mapping(n, "a git origin (one with npm is an npm origin)", []field{
-		{"git", required, text(&o.Git.Repository, urlForm)},
-		{"tag", required, text(&o.Git.Tag, versionForm)},
-	})
 }
 
 // unique checks that no two elements have the same key.
