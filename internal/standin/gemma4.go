@@ -23,11 +23,11 @@ type gemma4Family struct {
 var gemma4Presets = []preset{
 	{"gemma4-e2b",
 		common{architecture: "gemma4", layers: 10, embedding: 512, heads: 4, kv: 1, headDim: 256,
-			vocabulary: 16384, tied: true, addBOS: true, pretokenizer: "default", ropeBase: 1e6, embedGain: 0.5},
+			vocabulary: 16384, tied: true, addBOS: true, pretokenizer: "default", ropeBase: 1e6, embedGain: 0.25},
 		gemma4Family{feedForward: 1024, fullEvery: 5, sharedLayers: 5, doubleWide: true, window: 32, perLayerWidth: 256}},
 	{"gemma4-e4b",
 		common{architecture: "gemma4", layers: 12, embedding: 768, heads: 4, kv: 2, headDim: 256,
-			vocabulary: 12288, tied: true, addBOS: true, pretokenizer: "default", ropeBase: 1e6, embedGain: 0.5},
+			vocabulary: 12288, tied: true, addBOS: true, pretokenizer: "default", ropeBase: 1e6, embedGain: 0.25},
 		gemma4Family{feedForward: 1536, fullEvery: 6, sharedLayers: 6, window: 32, perLayerWidth: 256}},
 }
 
