@@ -146,7 +146,7 @@ int qurt_hvx_unlock(void) {
 
 /* ---- told by the HMX emulation ---- */
 
-int hexsim_hmx_watched = 1;
+int hexsim_hmx_watched;
 
 void hexsim_hmx_note(enum hexsim_hmx_kind kind, const void * a, const void * b, size_t bytes, uint32_t tiles) {
     switch (kind) {

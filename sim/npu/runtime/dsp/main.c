@@ -14,6 +14,7 @@
 #include "AEEStdErr.h"
 #include "check.h"
 #include "dsp.h"
+#include "hexsim_runtime.h"
 
 struct dsp dsp;
 
@@ -122,6 +123,8 @@ int main(void) {
         window_init();
         check_init();
         fault_init();
+        const char * counters = getenv("HEXSIM_COUNTERS");
+        hexsim_hmx_watched    = checks.dma || (counters && *counters);
     }
     if (answer(status, 0) || status) {
         return 2;

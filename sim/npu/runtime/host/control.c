@@ -128,9 +128,14 @@ static int make_uri(remote_rpc_get_uri_t * u) {
     if (domain_by_name(u->domain_name, u->domain_name_len) < 0) {
         return AEE_EINVALIDDOMAIN;
     }
-    int n = snprintf(u->uri, u->uri_len, "%.*s&_dom=%.*s&_session=%u", (int) u->module_uri_len, u->module_uri,
-                     (int) u->domain_name_len, u->domain_name, u->session_id);
-    return n < 0 || (uint32_t) n >= u->uri_len ? AEE_EBADSIZE : 0;
+    char uri[1024];
+    int  n = snprintf(uri, sizeof uri, "%.*s&_dom=%.*s&_session=%u", (int) u->module_uri_len, u->module_uri,
+                      (int) u->domain_name_len, u->domain_name, u->session_id);
+    if (n < 0 || n >= (int) sizeof uri || (uint32_t) n >= u->uri_len) {
+        return AEE_EBADSIZE;
+    }
+    memcpy(u->uri, uri, (size_t) n + 1);
+    return 0;
 }
 
 EXPORT int remote_session_control(uint32_t request, void * data, uint32_t size) {
