@@ -2,36 +2,26 @@
  * ADSP_LIBRARY_PATH. Whatever keeps a library from loading gives AEE_EUNABLETOLOAD and a line in the log. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "AEEStdErr.h"
 #include "dsp.h"
 #include "remote.h"
+#include "symbols.h"
 
 typedef int (*skel_function)(remote_handle64 handle, uint32_t scalars, remote_arg * args);
-
-struct symbol {
-    uintptr_t address;
-    size_t    bytes;
-    char *    name;
-};
 
 struct module {
     char            name[128];
     unsigned        arch;
     void *          dl;
     uintptr_t       base, end;
-    struct symbol * symbol; /* sorted functions; for people */
-    size_t          n_symbols;
+    struct symbols  symbols; /* for people */
 };
 
 #define MAX_MODULES 16
@@ -50,60 +40,7 @@ static struct {
     struct open_handle handle[MAX_HANDLES];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- symbols ---- */
-
-static int by_address(const void * a, const void * b) {
-    uintptr_t x = ((const struct symbol *) a)->address, y = ((const struct symbol *) b)->address;
-    return x < y ? -1 : x > y;
-}
-
-static void take_symbols(struct module * m, const uint8_t * file, const Elf64_Shdr * table, const Elf64_Shdr * names,
-                         size_t size) {
-    if (table->sh_offset > size || table->sh_size > size - table->sh_offset || names->sh_offset > size ||
-        names->sh_size > size - names->sh_offset || !names->sh_size || file[names->sh_offset + names->sh_size - 1]) {
-        return;
-    }
-    size_t            n   = table->sh_size / sizeof(Elf64_Sym);
-    const Elf64_Sym * sym = (const Elf64_Sym *) (file + table->sh_offset);
-    m->symbol             = calloc(n ? n : 1, sizeof *m->symbol);
-    for (size_t i = 0; m->symbol && i < n; i++) {
-        if (ELF64_ST_TYPE(sym[i].st_info) == STT_FUNC && sym[i].st_value && sym[i].st_name < names->sh_size) {
-            m->symbol[m->n_symbols++] =
-                (struct symbol) {m->base + sym[i].st_value, sym[i].st_size,
-                                 strdup((const char *) file + names->sh_offset + sym[i].st_name)};
-        }
-    }
-    qsort(m->symbol, m->n_symbols, sizeof *m->symbol, by_address);
-}
-
-static void read_symbols(struct module * m, const char * path) {
-    struct stat st;
-    int         fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) || (size_t) st.st_size < sizeof(Elf64_Ehdr)) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return;
-    }
-    size_t          size = (size_t) st.st_size;
-    const uint8_t * file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (file == MAP_FAILED) {
-        return;
-    }
-    const Elf64_Ehdr * e = (const Elf64_Ehdr *) file;
-    const Elf64_Shdr * s = (const Elf64_Shdr *) (file + e->e_shoff);
-    bool ok = e->e_shentsize == sizeof *s && e->e_shoff < size && e->e_shnum <= (size - e->e_shoff) / sizeof *s;
-    for (unsigned want = SHT_SYMTAB; ok && want && !m->n_symbols; want = want == SHT_SYMTAB ? SHT_DYNSYM : 0) {
-        for (unsigned i = 0; i < e->e_shnum; i++) {
-            if (s[i].sh_type == want && s[i].sh_link < e->e_shnum) {
-                take_symbols(m, file, &s[i], &s[s[i].sh_link], size);
-                break;
-            }
-        }
-    }
-    munmap((void *) file, size);
-}
+/* ---- names ---- */
 
 static const struct module * module_at(uintptr_t address) {
     for (unsigned i = 0; i < atomic_load(&all.n_modules); i++) {
@@ -119,17 +56,8 @@ bool skel_symbol(uintptr_t address, char * name, size_t room, char * at, size_t 
     if (!m) {
         return false;
     }
-    size_t low = 0, high = m->n_symbols;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (m->symbol[middle].address <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const struct symbol * s = low ? &m->symbol[low - 1] : NULL;
-    snprintf(name, room, "%s", s && address - s->address < (s->bytes ? s->bytes : 1) ? s->name : "?");
+    const char * function = symbols_at(&m->symbols, address - m->base);
+    snprintf(name, room, "%s", function ? function : "?");
     snprintf(at, at_room, "%s+0x%zx", m->name, (size_t) (address - m->base));
     return true;
 }
@@ -154,7 +82,7 @@ unsigned skel_arch(void) {
 
 /* ---- loading ---- */
 
-/* The architecture in the name, ...-v79.so: what the loader of a device reads from the file's head. 0: unknown. */
+/* The architecture in the name, ...-v79.so: for libraries that hexagon-clang did not mark. 0: unknown. */
 static unsigned arch_in_name(const char * name) {
     const char * v = strrchr(name, 'v');
     unsigned     n = 0;
@@ -178,28 +106,39 @@ static int extent(struct dl_phdr_info * info, size_t size, void * argument) {
 
 /* With the lock held. */
 static struct module * load(const char * path, const char * name) {
-    unsigned n = atomic_load(&all.n_modules);
-    void *   dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    unsigned       n = atomic_load(&all.n_modules);
+    struct symbols symbols;
+    symbols_read(path, &symbols);
+    unsigned arch = symbols.arch ? symbols.arch : arch_in_name(name);
+    if (arch > dsp.soc->arch) {
+        farf_line("ERROR", "%s is for v%u, this is a v%u (%s)", path, arch, dsp.soc->arch, dsp.soc->name);
+        symbols_free(&symbols);
+        return NULL;
+    }
+    void * dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!dl) {
         farf_line("ERROR", "%s can not be loaded: %s", path, dlerror());
+        symbols_free(&symbols);
         return NULL;
     }
     for (unsigned i = 0; i < n; i++) {
         if (all.module[i].dl == dl) {
+            symbols_free(&symbols);
             return &all.module[i]; /* libraries stay loaded */
         }
     }
     struct link_map * map = NULL;
     if (n == MAX_MODULES || dlinfo(dl, RTLD_DI_LINKMAP, &map) || !map) {
         farf_line("ERROR", "%s: too many libraries", path);
+        symbols_free(&symbols);
         dlclose(dl);
         return NULL;
     }
     struct module * m = &all.module[n];
-    *m                = (struct module) {.dl = dl, .base = map->l_addr, .end = map->l_addr, .arch = arch_in_name(name)};
+    *m                = (struct module) {.dl = dl, .base = map->l_addr, .end = map->l_addr, .arch = arch,
+                               .symbols = symbols};
     snprintf(m->name, sizeof m->name, "%s", name);
     dl_iterate_phdr(extent, m);
-    read_symbols(m, path);
     atomic_store(&all.n_modules, n + 1);
     return m;
 }
@@ -263,11 +202,6 @@ int skel_open(const char * uri, const char * path, uint64_t * handle) {
     if (!parse_uri(uri, library, sizeof library, symbol, sizeof symbol)) {
         farf_line("ERROR", "not a URI of a DSP library: %s", uri);
         return (int) AEE_ESCHEMENOTSUPPORTED;
-    }
-    unsigned arch = arch_in_name(library);
-    if (arch > dsp.soc->arch) {
-        farf_line("ERROR", "%s is for v%u, this is a v%u (%s)", library, arch, dsp.soc->arch, dsp.soc->name);
-        return (int) AEE_EUNABLETOLOAD;
     }
     pthread_mutex_lock(&all.lock);
     struct module * m = find_and_load(library, path);

@@ -21,6 +21,7 @@ static void open_missing(void) {
     CHECK_EQUAL(remote_handle64_open("file:///libnothere-v79.so?x&_modver=1.0&_dom=cdsp", &h), UNABLE_TO_LOAD);
     CHECK_EQUAL(remote_handle64_open("file:///libtest-v79.so?no_such_symbol&_modver=1.0&_dom=cdsp", &h), UNABLE_TO_LOAD);
     CHECK_EQUAL(remote_handle64_open("file:///libtest-v81.so?test_skel_handle_invoke&_dom=cdsp", &h), UNABLE_TO_LOAD);
+    CHECK_EQUAL(remote_handle64_open("file:///libtest-v75.so?test_skel_handle_invoke&_dom=cdsp", &h), UNABLE_TO_LOAD);
     CHECK_EQUAL(remote_handle64_open("file:///libbroken-v79.so?test_skel_handle_invoke&_dom=cdsp", &h), UNABLE_TO_LOAD);
     CHECK_EQUAL(remote_handle64_open("file:///../libtest-v79.so?test_skel_handle_invoke&_dom=cdsp", &h), 0x8000040f);
     CHECK_EQUAL(remote_handle64_open("nonsense", &h), 0x8000040f);

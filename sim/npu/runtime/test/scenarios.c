@@ -80,8 +80,7 @@ static atomic_int turn;
 static atomic_int low_stacks;
 
 static void worker(void * argument) {
-    int mine = 0;
-    atomic_fetch_add(&low_stacks, BELOW_4GIB(&mine));
+    atomic_fetch_add(&low_stacks, BELOW_4GIB(__builtin_frame_address(0)));
     while (atomic_load(&turn) != (int) (intptr_t) argument) {
         qurt_futex_wait(&turn, atomic_load(&turn) == (int) (intptr_t) argument ? -1 : atomic_load(&turn));
     }
