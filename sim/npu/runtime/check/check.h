@@ -20,6 +20,12 @@ void check_report(const char * check, const char * kind, uintptr_t address, size
     __attribute__((format(printf, 5, 6)));
 void check_report_end(void);
 
+/* The next report of this thread is about what the library's instruction at pc did, not about the call under way. */
+void check_blame(uintptr_t pc);
+
+/* pc when it lies in a library of the DSP, else where the library called what pc is in. */
+uintptr_t check_library_pc(uintptr_t pc);
+
 /* Up to room bytes of text that name the library function at work and its callers, innermost first, as a JSON array;
  * op is the outermost of them whose name begins with op_, else the innermost. False outside any library. */
 bool check_where(char * op, size_t op_room, char * at, size_t at_room, char * frames, size_t room);

@@ -32,6 +32,7 @@ struct cached {
     uint8_t *       line;   /* LINE_* */
     uint8_t *       rights; /* of each page */
     uint8_t *       listed; /* the page is in resident */
+    uintptr_t *     writer; /* of each page: the instruction that first wrote it */
     uint32_t *      resident;
     size_t          n_resident;
     struct cached * next;
@@ -63,6 +64,7 @@ static void release(struct cached * c) {
     free(c->line);
     free(c->rights);
     free(c->listed);
+    free(c->writer);
     free(c->resident);
     free(c);
 }
@@ -85,8 +87,9 @@ void * coherency_map(int fd, uint64_t bytes, int app_fd, const char * name) {
     c->rights    = calloc(pages, 1);
     c->listed    = calloc(pages, 1);
     c->resident  = calloc(pages, sizeof *c->resident);
+    c->writer    = calloc(pages, sizeof *c->writer);
     bool ok      = sized && c->memory != MAP_FAILED && c->copy != MAP_FAILED && c->base != MAP_FAILED && c->line &&
-              c->rights && c->listed && c->resident;
+              c->rights && c->listed && c->resident && c->writer;
     c->window = ok ? window_map(c->bytes, copy_fd, REGION_BUFFER, app_fd, name) : NULL;
     close(copy_fd);
     if (!c->window) {
@@ -288,6 +291,15 @@ void coherency_fetch(uintptr_t address, size_t bytes) {
 
 /* ---- touches ---- */
 
+static uintptr_t instruction(const void * context) {
+#if defined(__x86_64__)
+    return (uintptr_t) ((const ucontext_t *) context)->uc_mcontext.gregs[REG_RIP];
+#else
+    (void) context;
+    return 0;
+#endif
+}
+
 static _Thread_local struct {
     struct cached * c;
     size_t          page;
@@ -340,6 +352,9 @@ bool coherency_fault(uintptr_t address, bool write, void * context) {
     }
     *line |= LINE_USED;
     enum rights wanted = write ? RIGHTS_WRITE : RIGHTS_READ;
+    if (write && c->rights[page] < RIGHTS_WRITE) {
+        c->writer[page] = check_library_pc(instruction(context));
+    }
     if (c->rights[page] < wanted) {
         set_rights(c, page, wanted);
     }
@@ -384,6 +399,7 @@ void coherency_enter(void) {
 
 static void find_dirty(struct cached * c, size_t o) {
     if (dirty(c, o)) {
+        check_blame(c->writer[o / PAGE_BYTES]);
         check_report("coherency", "dirty-at-return", (uintptr_t) c->window + o, LINE_BYTES,
                      "the application is answered while a line that was written is not cleaned");
     }

@@ -47,11 +47,36 @@ void check_init(void) {
     }
 }
 
+static _Thread_local uintptr_t blamed;
+
+void check_blame(uintptr_t pc) {
+    blamed = pc;
+}
+
+uintptr_t check_library_pc(uintptr_t pc) {
+    char   name[2], at[2];
+    void * frame[16];
+    if (skel_symbol(pc, name, sizeof name, at, sizeof at)) {
+        return pc;
+    }
+    for (int i = 0, n = backtrace(frame, 16); i < n; i++) {
+        if (skel_symbol((uintptr_t) frame[i] - 1, name, sizeof name, at, sizeof at)) {
+            return (uintptr_t) frame[i] - 1;
+        }
+    }
+    return 0;
+}
+
 bool check_where(char * op, size_t op_room, char * at, size_t at_room, char * frames, size_t room) {
     void * frame[48];
     int    n = backtrace(frame, 48), told = 0;
-    size_t used = 0;
+    size_t used  = 0;
     bool   is_op = false;
+    if (blamed) {
+        frame[0] = (void *) (blamed + 1);
+        n        = 1;
+        blamed   = 0;
+    }
     snprintf(op, op_room, "?");
     snprintf(at, at_room, "?");
     used = (size_t) snprintf(frames, room, "[");
