@@ -42,6 +42,7 @@ bool check_vtcm_fault(uintptr_t address, bool write);
 /* One transfer: rows of row_bytes at strides. */
 struct transfer {
     void *    descriptor;
+    const void * engine; /* the thread's; its transfers run one after the other */
     uint64_t  from, to;
     uint32_t  row_bytes, rows, from_stride, to_stride;
     bool      from_bypass, to_bypass;

@@ -194,6 +194,7 @@ static bool one(struct engine * e) {
 static void link_one(struct descriptor * d) {
     struct engine * e = engine();
     struct transfer t = decode(d);
+    t.engine          = e;
     if (checks.window) {
         size_t from = t.rows ? (size_t) (t.rows - 1) * t.from_stride + t.row_bytes : 0;
         size_t to   = t.rows ? (size_t) (t.rows - 1) * t.to_stride + t.row_bytes : 0;

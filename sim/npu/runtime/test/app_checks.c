@@ -33,6 +33,8 @@ static void dma(void) {
     silent(h, RUN_DMA_CLEAN);
     CHECK_EQUAL(app_run(h, RUN_DMA_EARLY_READ, -1, 0, 0), 0xfe); /* rubbish, not yesterday's bytes */
     CHECK_EQUAL(app_reported(NULL), 0);
+    found(h, RUN_DMA_CHAIN, "relies-on-order");
+    CHECK_EQUAL(app_reported("source-written"), 0); /* the check itself disturbs nothing */
     found(h, RUN_DMA_NEVER_WAITED, "never-waited-for");
     found(h, RUN_DMA_SOURCE_WRITTEN, "source-written");
     found(h, RUN_DMA_DESTINATION_WRITTEN, "destination-written");

@@ -305,6 +305,17 @@ static struct test_result dma_with(enum test_scenario fault) {
     memset(a, 5, 4096);
     struct descriptor *d = descriptor(a, vtcm + 256, 512), *e = descriptor(a, vtcm + 256 + (fault == RUN_DMA_OVERLAP ? 256 : 512), 512);
     uint32_t early = 0;
+    if (fault == RUN_DMA_CHAIN) { /* write a block back, then load the next into the same place */
+        memset(vtcm, 8, 512);
+        d = descriptor(vtcm, a, 512);
+        e = descriptor(a + 1024, vtcm, 512);
+        hexsim_dmstart(d);
+        hexsim_dmlink(d, e);
+        wait_for(e);
+        FAIL_UNLESS(a[0] == 8 && a[511] == 8 && vtcm[0] == 5);
+        HAP_compute_res_release_cached(context);
+        DONE(0);
+    }
     hexsim_dmstart(d);
     if (fault == RUN_DMA_CLEAN || fault == RUN_DMA_OVERLAP) {
         hexsim_dmlink(d, e);
@@ -474,6 +485,7 @@ struct test_result scenario_run(const struct test_run * r) {
     case RUN_DMA_DESTINATION_WRITTEN:
     case RUN_DMA_OVERLAP:
     case RUN_DMA_EARLY_READ:
+    case RUN_DMA_CHAIN:
         return dma_with(r->scenario);
     case RUN_WINDOW_CLEAN:
     case RUN_WINDOW_UNMAPPED:
