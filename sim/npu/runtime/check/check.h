@@ -41,14 +41,14 @@ bool check_vtcm_fault(uintptr_t address, bool write);
 
 /* One transfer: rows of row_bytes at strides. */
 struct transfer {
-    void *    descriptor;
+    void * descriptor;
     const void * engine; /* the thread's; its transfers run one after the other */
-    uint64_t  from, to;
-    uint32_t  row_bytes, rows, from_stride, to_stride;
-    bool      from_bypass, to_bypass;
-    uint64_t  from_sum; /* of the source's bytes when linked: check */
-    bool      poisoned; /* the destination holds the check's pattern */
-    bool      known;    /* seen by check_dma_linked */
+    uint64_t from, to;
+    uint32_t row_bytes, rows, from_stride, to_stride;
+    bool from_bypass, to_bypass;
+    uint64_t from_sum; /* of the source's bytes when linked: check */
+    bool poisoned;     /* the destination holds the check's pattern */
+    bool known;        /* seen by check_dma_linked */
 };
 
 void check_dma_linked(struct transfer * t);
@@ -60,17 +60,17 @@ void check_dma_operand(const void * a, size_t bytes, bool write, const char * wh
 /* ---- coherency ---- */
 
 void * coherency_map(int fd, uint64_t bytes, int app_fd, const char * name);
-void   coherency_unmap(void * base);
+void coherency_unmap(void * base);
 /* Maintenance of [address, +bytes) or of everything. */
 void coherency_range(uintptr_t address, size_t bytes, bool clean, bool invalidate);
 void coherency_all(bool clean, bool invalidate);
 /* Memory behind the cache, for DMA with bypass; address itself when it is no shared buffer. */
 uint8_t * coherency_memory(uintptr_t address);
-void      coherency_dma_read(uintptr_t address, size_t bytes);
-void      coherency_dma_written(uintptr_t address, size_t bytes);
-void      coherency_fetch(uintptr_t address, size_t bytes); /* what a simulated unit will read or write */
-bool      coherency_fault(uintptr_t address, bool write, void * context);
-bool      coherency_trap(void * context);
+void coherency_dma_read(uintptr_t address, size_t bytes);
+void coherency_dma_written(uintptr_t address, size_t bytes);
+void coherency_fetch(uintptr_t address, size_t bytes); /* what a simulated unit will read or write */
+bool coherency_fault(uintptr_t address, bool write, void * context);
+bool coherency_trap(void * context);
 /* The application has had its turn, or will have it. */
 void coherency_enter(void);
 void coherency_leave(void);

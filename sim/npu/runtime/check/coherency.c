@@ -27,14 +27,14 @@ enum { LINE_VALID = 1, LINE_USED = 2, LINE_STALE = 4 };
 enum rights { RIGHTS_NONE, RIGHTS_READ, RIGHTS_WRITE };
 
 struct cached {
-    uint8_t *       window, *memory, *copy, *base;
-    size_t          bytes;
-    uint8_t *       line;   /* LINE_* */
-    uint8_t *       rights; /* of each page */
-    uint8_t *       listed; /* the page is in resident */
-    uintptr_t *     writer; /* of each page: the instruction that first wrote it */
-    uint32_t *      resident;
-    size_t          n_resident;
+    uint8_t *window, *memory, *copy, *base;
+    size_t bytes;
+    uint8_t * line;     /* LINE_* */
+    uint8_t * rights;   /* of each page */
+    uint8_t * listed;   /* the page is in resident */
+    uintptr_t * writer; /* of each page: the instruction that first wrote it */
+    uint32_t * resident;
+    size_t n_resident;
     struct cached * next;
 };
 
@@ -45,7 +45,7 @@ static struct {
 
 static struct cached * holder(uintptr_t address) {
     for (struct cached * c = all.list; c; c = c->next) {
-        if (address - (uintptr_t) c->window < c->bytes) {
+        if (address - (uintptr_t)c->window < c->bytes) {
             return c;
         }
     }
@@ -76,11 +76,11 @@ void * coherency_map(int fd, uint64_t bytes, int app_fd, const char * name) {
         free(c);
         return NULL;
     }
-    c->bytes     = (bytes + PAGE_BYTES - 1) & ~(size_t) (PAGE_BYTES - 1);
+    c->bytes     = (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
     size_t pages = c->bytes / PAGE_BYTES;
     const int rw = PROT_READ | PROT_WRITE;
     c->memory    = mmap(NULL, c->bytes, rw, MAP_SHARED, fd, 0);
-    bool sized   = !ftruncate(copy_fd, (off_t) c->bytes);
+    bool sized   = !ftruncate(copy_fd, (off_t)c->bytes);
     c->copy      = mmap(NULL, c->bytes, rw, MAP_SHARED | MAP_NORESERVE, copy_fd, 0);
     c->base      = mmap(NULL, c->bytes, rw, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     c->line      = calloc(pages, LINES_PER_PAGE);
@@ -106,7 +106,7 @@ void * coherency_map(int fd, uint64_t bytes, int app_fd, const char * name) {
 
 /* The library unmaps without cleaning: the device's driver cleans then, so this is no finding. */
 void coherency_unmap(void * base) {
-    coherency_range((uintptr_t) base, 1, false, false);
+    coherency_range((uintptr_t)base, 1, false, false);
     pthread_mutex_lock(&all.lock);
     for (struct cached ** p = &all.list; *p; p = &(*p)->next) {
         struct cached * c = *p;
@@ -130,7 +130,7 @@ static void set_rights(struct cached * c, size_t page, enum rights rights) {
     if (c->rights[page] != rights) {
         static const int protection[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
         mprotect(c->window + page * PAGE_BYTES, PAGE_BYTES, protection[rights]);
-        c->rights[page] = (uint8_t) rights;
+        c->rights[page] = (uint8_t)rights;
     }
 }
 
@@ -152,7 +152,7 @@ static void write_back(struct cached * c, size_t o) {
         }
         bool shared = checks.sharing && !both;
         check_report(shared ? "sharing" : "coherency", shared ? "false-sharing" : "lost-write",
-                     (uintptr_t) c->window + o + first, foreign,
+                     (uintptr_t)c->window + o + first, foreign,
                      "a line is written back over %zu bytes that somebody else wrote meanwhile%s", foreign,
                      both ? ", some of them written here too" : "");
     }
@@ -171,7 +171,7 @@ static void maintain_line(struct cached * c, size_t o, bool clean, bool invalida
     if (clean) {
         write_back(c, o);
     } else if (invalidate && dirty(c, o)) {
-        check_report("coherency", "discarded-write", (uintptr_t) c->window + o, LINE_BYTES,
+        check_report("coherency", "discarded-write", (uintptr_t)c->window + o, LINE_BYTES,
                      "a line is invalidated that was written and not cleaned");
     }
     if (invalidate) {
@@ -188,8 +188,8 @@ static void fetch_page(struct cached * c, size_t page) {
         }
     }
     if (!c->listed[page]) {
-        c->listed[page]             = 1;
-        c->resident[c->n_resident++] = (uint32_t) page;
+        c->listed[page]              = 1;
+        c->resident[c->n_resident++] = (uint32_t)page;
     }
 }
 
@@ -202,8 +202,8 @@ void coherency_range(uintptr_t address, size_t bytes, bool clean, bool invalidat
     pthread_mutex_lock(&all.lock);
     struct cached * c = holder(address);
     if (c) {
-        size_t from = (address - (uintptr_t) c->window) & ~(size_t) (LINE_BYTES - 1);
-        size_t to   = address - (uintptr_t) c->window + bytes;
+        size_t from = (address - (uintptr_t)c->window) & ~(size_t)(LINE_BYTES - 1);
+        size_t to   = address - (uintptr_t)c->window + bytes;
         for (size_t o = from; o < to && o < c->bytes; o += LINE_BYTES) {
             maintain_line(c, o, clean, invalidate);
         }
@@ -239,7 +239,7 @@ void coherency_all(bool clean, bool invalidate) {
 uint8_t * coherency_memory(uintptr_t address) {
     pthread_mutex_lock(&all.lock);
     struct cached * c = holder(address);
-    uint8_t * p       = c ? c->memory + (address - (uintptr_t) c->window) : (uint8_t *) address;
+    uint8_t * p       = c ? c->memory + (address - (uintptr_t)c->window) : (uint8_t *)address;
     pthread_mutex_unlock(&all.lock);
     return p;
 }
@@ -247,11 +247,11 @@ uint8_t * coherency_memory(uintptr_t address) {
 void coherency_dma_read(uintptr_t address, size_t bytes) {
     pthread_mutex_lock(&all.lock);
     struct cached * c = holder(address);
-    size_t from = c ? address - (uintptr_t) c->window : 0, to = from + bytes;
+    size_t from = c ? address - (uintptr_t)c->window : 0, to = from + bytes;
     for (size_t o = from; c && o < to && o < c->bytes;) {
         size_t next = (o | (LINE_BYTES - 1)) + 1, end = next < to ? next : to;
         if (c->line[o / LINE_BYTES] & LINE_VALID && memcmp(c->copy + o, c->base + o, end - o)) {
-            check_report("coherency", "dma-read-dirty", (uintptr_t) c->window + o, end - o,
+            check_report("coherency", "dma-read-dirty", (uintptr_t)c->window + o, end - o,
                          "DMA reads memory while newer bytes are in the cache, not cleaned");
             break;
         }
@@ -263,15 +263,15 @@ void coherency_dma_read(uintptr_t address, size_t bytes) {
 void coherency_dma_written(uintptr_t address, size_t bytes) {
     pthread_mutex_lock(&all.lock);
     struct cached * c = holder(address);
-    size_t to = c ? address - (uintptr_t) c->window + bytes : 0;
-    for (size_t o = c ? (address - (uintptr_t) c->window) & ~(size_t) (LINE_BYTES - 1) : 0; c && o < to && o < c->bytes;
+    size_t to         = c ? address - (uintptr_t)c->window + bytes : 0;
+    for (size_t o = c ? (address - (uintptr_t)c->window) & ~(size_t)(LINE_BYTES - 1) : 0; c && o < to && o < c->bytes;
          o += LINE_BYTES) {
         uint8_t * line = &c->line[o / LINE_BYTES];
         if (!(*line & LINE_VALID)) {
             continue;
         }
         if (dirty(c, o)) {
-            check_report("coherency", "dma-write-dirty", (uintptr_t) c->window + o, LINE_BYTES,
+            check_report("coherency", "dma-write-dirty", (uintptr_t)c->window + o, LINE_BYTES,
                          "DMA writes memory while the cache holds the line dirty: a write-back will undo it");
         } else if (*line & LINE_USED && memcmp(c->memory + o, c->base + o, LINE_BYTES)) {
             *line |= LINE_STALE;
@@ -285,24 +285,24 @@ void coherency_dma_written(uintptr_t address, size_t bytes) {
 }
 
 void coherency_fetch(uintptr_t address, size_t bytes) {
-    (void) address;
-    (void) bytes; /* the copy itself touches the window */
+    (void)address;
+    (void)bytes; /* the copy itself touches the window */
 }
 
 /* ---- touches ---- */
 
 static uintptr_t instruction(const void * context) {
 #if defined(__x86_64__)
-    return (uintptr_t) ((const ucontext_t *) context)->uc_mcontext.gregs[REG_RIP];
+    return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 #else
-    (void) context;
+    (void)context;
     return 0;
 #endif
 }
 
 static _Thread_local struct {
     struct cached * c;
-    size_t          page;
+    size_t page;
 } stepping;
 
 /* Let the faulting instruction run alone, and take the rights away after it. */
@@ -310,10 +310,10 @@ static bool step(struct cached * c, size_t page, void * context) {
 #if defined(__x86_64__)
     stepping.c    = c;
     stepping.page = page;
-    ((ucontext_t *) context)->uc_mcontext.gregs[REG_EFL] |= 0x100;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= 0x100;
     return true;
 #else
-    (void) c, (void) page, (void) context;
+    (void)c, (void)page, (void)context;
     return false;
 #endif
 }
@@ -321,7 +321,7 @@ static bool step(struct cached * c, size_t page, void * context) {
 bool coherency_trap(void * context) {
 #if defined(__x86_64__)
     if (stepping.c) {
-        ((ucontext_t *) context)->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;
+        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;
         pthread_mutex_lock(&all.lock);
         set_rights(stepping.c, stepping.page, RIGHTS_NONE);
         pthread_mutex_unlock(&all.lock);
@@ -329,7 +329,7 @@ bool coherency_trap(void * context) {
         return true;
     }
 #else
-    (void) context;
+    (void)context;
 #endif
     return false;
 }
@@ -341,14 +341,14 @@ bool coherency_fault(uintptr_t address, bool write, void * context) {
         pthread_mutex_unlock(&all.lock);
         return false;
     }
-    size_t    o = address - (uintptr_t) c->window, page = o / PAGE_BYTES;
+    size_t o = address - (uintptr_t)c->window, page = o / PAGE_BYTES;
     uint8_t * line = &c->line[o / LINE_BYTES];
     fetch_page(c, page);
     if (*line & LINE_STALE) {
         check_report("coherency", "stale-read", address, LINE_BYTES,
                      "a line is %s that changed in memory after it was fetched, without an invalidation between",
                      write ? "written" : "read");
-        *line &= (uint8_t) ~LINE_STALE;
+        *line &= (uint8_t)~LINE_STALE;
     }
     *line |= LINE_USED;
     enum rights wanted = write ? RIGHTS_WRITE : RIGHTS_READ;
@@ -376,7 +376,7 @@ static void each_line(void (*visit)(struct cached *, size_t offset)) {
     pthread_mutex_lock(&all.lock);
     for (struct cached * c = all.list; c; c = c->next) {
         for (size_t i = 0; i < c->n_resident; i++) {
-            for (size_t l = 0, o = (size_t) c->resident[i] * PAGE_BYTES; l < LINES_PER_PAGE; l++, o += LINE_BYTES) {
+            for (size_t l = 0, o = (size_t)c->resident[i] * PAGE_BYTES; l < LINES_PER_PAGE; l++, o += LINE_BYTES) {
                 if (c->line[o / LINE_BYTES] & LINE_VALID) {
                     visit(c, o);
                 }
@@ -400,7 +400,7 @@ void coherency_enter(void) {
 static void find_dirty(struct cached * c, size_t o) {
     if (dirty(c, o)) {
         check_blame(c->writer[o / PAGE_BYTES]);
-        check_report("coherency", "dirty-at-return", (uintptr_t) c->window + o, LINE_BYTES,
+        check_report("coherency", "dirty-at-return", (uintptr_t)c->window + o, LINE_BYTES,
                      "the application is answered while a line that was written is not cleaned");
     }
 }

@@ -14,17 +14,17 @@
 static struct {
     pthread_mutex_t lock;
     struct transfer flying[MAX_FLYING];
-    size_t          n;
+    size_t n;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool in_vtcm(uint64_t address, uint64_t bytes) {
     uintptr_t base;
-    size_t    size;
+    size_t size;
     return vtcm_range(&base, &size) && address - base < size && bytes <= size - (address - base);
 }
 
 static uint64_t extent(uint32_t row, uint32_t rows, uint32_t stride) {
-    return rows ? (uint64_t) (rows - 1) * stride + row : 0;
+    return rows ? (uint64_t)(rows - 1) * stride + row : 0;
 }
 
 static uint64_t from_extent(const struct transfer * t) {
@@ -38,8 +38,8 @@ static uint64_t to_extent(const struct transfer * t) {
 static uint64_t sum(const struct transfer * t) {
     uint64_t h = 0xcbf29ce484222325ull;
     for (uint32_t i = 0; i < t->rows; i++) {
-        const uint8_t * p = (const uint8_t *) (uintptr_t) (t->from + (uint64_t) i * t->from_stride);
-        p                 = checks.coherency && t->from_bypass ? coherency_memory((uintptr_t) p) : p;
+        const uint8_t * p = (const uint8_t *)(uintptr_t)(t->from + (uint64_t)i * t->from_stride);
+        p                 = checks.coherency && t->from_bypass ? coherency_memory((uintptr_t)p) : p;
         for (uint32_t k = 0; k < t->row_bytes; k++) {
             h = (h ^ p[k]) * 0x100000001b3ull;
         }
@@ -76,7 +76,7 @@ static const char * kind_of(const struct transfer * t, const struct transfer * f
 
 static void compare(const struct transfer * t, const struct transfer * f) {
     if (t->descriptor == f->descriptor) {
-        check_report("dma", "descriptor-reused", (uintptr_t) t->descriptor, 32,
+        check_report("dma", "descriptor-reused", (uintptr_t)t->descriptor, 32,
                      "a descriptor is linked again while its transfer is in flight");
     }
     if (overlap(t->to, t->row_bytes, t->rows, t->to_stride, f->to, f->row_bytes, f->rows, f->to_stride)) {
@@ -107,15 +107,15 @@ void check_dma_linked(struct transfer * t) {
     for (size_t i = 0; i < all.n; i++) {
         const struct transfer * f = &all.flying[i];
         compare(t, f);
-        feeds = feeds || overlap(t->to, t->row_bytes, t->rows, t->to_stride, f->from, f->row_bytes, f->rows,
-                                 f->from_stride);
+        feeds = feeds ||
+                overlap(t->to, t->row_bytes, t->rows, t->to_stride, f->from, f->row_bytes, f->rows, f->from_stride);
     }
     t->known    = all.n < MAX_FLYING;
     t->from_sum = sum(t);
     t->poisoned = !feeds && in_vtcm(t->to, to_extent(t)) &&
                   !overlap(t->to, t->row_bytes, t->rows, t->to_stride, t->from, t->row_bytes, t->rows, t->from_stride);
     for (uint32_t i = 0; t->poisoned && i < t->rows; i++) {
-        memset((void *) (uintptr_t) (t->to + (uint64_t) i * t->to_stride), POISON, t->row_bytes);
+        memset((void *)(uintptr_t)(t->to + (uint64_t)i * t->to_stride), POISON, t->row_bytes);
     }
     if (t->known) {
         all.flying[all.n++] = *t;
@@ -132,10 +132,10 @@ void check_dma_before(struct transfer * t) {
                      "the source of a transfer was written between its link and its completion");
     }
     for (uint32_t i = 0; t->poisoned && i < t->rows; i++) {
-        const uint8_t * p = (const uint8_t *) (uintptr_t) (t->to + (uint64_t) i * t->to_stride);
+        const uint8_t * p = (const uint8_t *)(uintptr_t)(t->to + (uint64_t)i * t->to_stride);
         for (uint32_t k = 0; k < t->row_bytes; k++) {
             if (p[k] != POISON) {
-                check_report("dma", "destination-written", (uintptr_t) p + k, 1,
+                check_report("dma", "destination-written", (uintptr_t)p + k, 1,
                              "the destination of a transfer was written between its link and its completion");
                 return;
             }
@@ -164,14 +164,14 @@ void check_dma_operand(const void * a, size_t bytes, bool write, const char * wh
     if (!a || !bytes) {
         return;
     }
-    uint64_t address = (uint32_t) (uintptr_t) a;
+    uint64_t address = (uint32_t)(uintptr_t)a;
     pthread_mutex_lock(&all.lock);
     for (size_t i = 0; i < all.n; i++) {
         const struct transfer * f = &all.flying[i];
-        if (overlap(f->to, f->row_bytes, f->rows, f->to_stride, address, (uint32_t) bytes, 1, 0)) {
+        if (overlap(f->to, f->row_bytes, f->rows, f->to_stride, address, (uint32_t)bytes, 1, 0)) {
             check_report("dma", write ? "written-in-flight" : "read-in-flight", address, bytes,
                          "%s %s the destination of a transfer in flight", what, write ? "writes" : "reads");
-        } else if (write && overlap(f->from, f->row_bytes, f->rows, f->from_stride, address, (uint32_t) bytes, 1, 0)) {
+        } else if (write && overlap(f->from, f->row_bytes, f->rows, f->from_stride, address, (uint32_t)bytes, 1, 0)) {
             check_report("dma", "source-overwritten", address, bytes, "%s writes the source of a transfer in flight",
                          what);
         }

@@ -25,9 +25,9 @@ void check_stack(const struct dsp_thread * t) {
     if (!t->asked_bytes) {
         return;
     }
-    size_t used = thread_stack_used(t), scale = (size_t) env_number("HEXSIM_STACK_SCALE", DEFAULT_SCALE, 1, 64);
+    size_t used = thread_stack_used(t), scale = (size_t)env_number("HEXSIM_STACK_SCALE", DEFAULT_SCALE, 1, 64);
     if (used / scale > t->asked_bytes) {
-        check_report("stack", "too-deep", (uintptr_t) t->stack_top - used, used,
+        check_report("stack", "too-deep", (uintptr_t)t->stack_top - used, used,
                      "thread %s used %zu bytes of stack here, about %zu on the device; it has %zu", t->name, used,
                      used / scale, t->asked_bytes);
     }

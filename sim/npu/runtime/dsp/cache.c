@@ -9,8 +9,8 @@
 #include "dsp.h"
 
 static void line(const void * addr, bool clean, bool invalidate) {
-    uint64_t            number = (uintptr_t) addr / LINE_BYTES;
-    struct dsp_thread * t      = thread_self();
+    uint64_t number       = (uintptr_t)addr / LINE_BYTES;
+    struct dsp_thread * t = thread_self();
     if (number != t->last_line) {
         t->last_line = number;
         DSP_COUNT(cache_lines, 1);
@@ -18,10 +18,10 @@ static void line(const void * addr, bool clean, bool invalidate) {
     }
     if (checks.any) {
         if (checks.window) {
-            check_window_access((uintptr_t) addr, 1, false, "cache maintenance");
+            check_window_access((uintptr_t)addr, 1, false, "cache maintenance");
         }
         if (checks.coherency) {
-            coherency_range((uintptr_t) addr & ~(uintptr_t) (LINE_BYTES - 1), LINE_BYTES, clean, invalidate);
+            coherency_range((uintptr_t)addr & ~(uintptr_t)(LINE_BYTES - 1), LINE_BYTES, clean, invalidate);
         }
     }
 }
@@ -39,16 +39,16 @@ void hexsim_dccleaninva(const void * addr) {
 }
 
 void hexsim_dczeroa(void * addr) {
-    memset((void *) ((uintptr_t) addr & ~(uintptr_t) 31), 0, 32);
+    memset((void *)((uintptr_t)addr & ~(uintptr_t)31), 0, 32);
 }
 
 void hexsim_l2fetch(const void * addr, uint64_t control) {
-    (void) addr;
-    (void) control;
+    (void)addr;
+    (void)control;
 }
 
 void hexsim_dcfetch(const void * addr) {
-    (void) addr;
+    (void)addr;
 }
 
 int qurt_mem_cache_clean(qurt_addr_t addr, qurt_size_t size, qurt_mem_cache_op_t op, qurt_mem_cache_type_t type) {

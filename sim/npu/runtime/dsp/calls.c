@@ -11,8 +11,8 @@
 
 static int reply(int socket, int status, uint64_t value, const struct iovec * outputs, int n) {
     struct wire_reply head = {status, 0, value};
-    struct iovec      parts[WIRE_MAX_ARGS + 1];
-    parts[0] = (struct iovec) {&head, sizeof head};
+    struct iovec parts[WIRE_MAX_ARGS + 1];
+    parts[0] = (struct iovec){&head, sizeof head};
     for (int i = 0; i < n; i++) {
         parts[1 + i] = outputs[i];
     }
@@ -25,14 +25,14 @@ static int serve_open(int socket, const struct channel_frame * f) {
         return -1;
     }
     memcpy(&open, f->body, sizeof open);
-    const char * uri  = (const char *) f->body + sizeof open;
-    uint64_t     left = f->body_bytes - sizeof open;
-    if (!open.uri_bytes || !open.path_bytes || (uint64_t) open.uri_bytes + open.path_bytes != left ||
+    const char * uri = (const char *)f->body + sizeof open;
+    uint64_t left    = f->body_bytes - sizeof open;
+    if (!open.uri_bytes || !open.path_bytes || (uint64_t)open.uri_bytes + open.path_bytes != left ||
         uri[open.uri_bytes - 1] || uri[left - 1]) {
         return -1;
     }
     uint64_t handle = 0;
-    int      status = skel_open(uri, uri + open.uri_bytes, &handle);
+    int status      = skel_open(uri, uri + open.uri_bytes, &handle);
     return reply(socket, status, handle, NULL, 0);
 }
 
@@ -49,17 +49,17 @@ static int serve_close(int socket, const struct channel_frame * f) {
 /* An invocation's arguments as the library gets them. */
 struct arguments {
     struct wire_invoke head;
-    struct wire_arg    wire[WIRE_MAX_ARGS];
-    remote_arg         arg[WIRE_MAX_ARGS];
-    uint32_t           n_in, n;
-    uint8_t *          block; /* inline bytes, in the window */
-    uint32_t           borrowed;
+    struct wire_arg wire[WIRE_MAX_ARGS];
+    remote_arg arg[WIRE_MAX_ARGS];
+    uint32_t n_in, n;
+    uint8_t * block; /* inline bytes, in the window */
+    uint32_t borrowed;
 };
 
 #define ALIGN 128u
 
 static uint64_t aligned(uint64_t bytes) {
-    return (bytes + ALIGN - 1) & ~(uint64_t) (ALIGN - 1);
+    return (bytes + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
 }
 
 /* Read the heads and check all lengths. *inputs is where inline input bytes start. */
@@ -77,8 +77,7 @@ static bool parse(const struct channel_frame * f, struct arguments * a, const ui
     uint64_t in = 0, out = 0;
     for (uint32_t i = 0; i < a->n; i++) {
         const struct wire_arg * w = &a->wire[i];
-        if (w->bytes > UINT32_MAX ||
-            (w->app_fd >= 0 && (w->fd_index < 0 || (uint32_t) w->fd_index >= f->n_fds))) {
+        if (w->bytes > UINT32_MAX || (w->app_fd >= 0 && (w->fd_index < 0 || (uint32_t)w->fd_index >= f->n_fds))) {
             return false;
         }
         if (w->app_fd < 0) {
@@ -97,7 +96,7 @@ static int place(struct arguments * a, const struct channel_frame * f, const uin
     }
     a->block = heap_alloc(ALIGN, room ? room : 1);
     if (!a->block) {
-        return (int) AEE_ENOMEMORY;
+        return (int)AEE_ENOMEMORY;
     }
     uint8_t * at = a->block;
     for (uint32_t i = 0; i < a->n; i++) {
@@ -113,10 +112,9 @@ static int place(struct arguments * a, const struct channel_frame * f, const uin
             }
             at += aligned(w->bytes);
         } else {
-            a->arg[i].buf.pv =
-                mapping_borrow(w->app_fd, f->fds[w->fd_index], w->buffer_bytes, w->offset, w->bytes);
+            a->arg[i].buf.pv = mapping_borrow(w->app_fd, f->fds[w->fd_index], w->buffer_bytes, w->offset, w->bytes);
             if (!a->arg[i].buf.pv) {
-                return (int) AEE_ENOSUCHMAP;
+                return (int)AEE_ENOSUCHMAP;
             }
             a->borrowed = i + 1;
         }
@@ -128,14 +126,14 @@ static int place(struct arguments * a, const struct channel_frame * f, const uin
 static void maintain(const struct arguments * a, bool before) {
     for (uint32_t i = 0; i < a->n && checks.coherency; i++) {
         if (a->wire[i].app_fd >= 0 && a->arg[i].buf.pv) {
-            coherency_range((uintptr_t) a->arg[i].buf.pv, a->wire[i].bytes, true, before);
+            coherency_range((uintptr_t)a->arg[i].buf.pv, a->wire[i].bytes, true, before);
         }
     }
 }
 
 static int serve_invoke(int socket, const struct channel_frame * f) {
     struct arguments * a = calloc(1, sizeof *a);
-    const uint8_t *    inputs;
+    const uint8_t * inputs;
     if (!a || !parse(f, a, &inputs)) {
         free(a);
         return -1;
@@ -161,10 +159,10 @@ static int serve_invoke(int socket, const struct channel_frame * f) {
         }
     }
     struct iovec outputs[WIRE_MAX_ARGS];
-    int          n = 0;
+    int n = 0;
     for (uint32_t i = a->n_in; i < a->n && !status; i++) {
         if (a->wire[i].app_fd < 0) {
-            outputs[n++] = (struct iovec) {a->arg[i].buf.pv, a->wire[i].bytes};
+            outputs[n++] = (struct iovec){a->arg[i].buf.pv, a->wire[i].bytes};
         }
     }
     int sent = reply(socket, status, 0, outputs, n);
@@ -179,7 +177,7 @@ static int serve_invoke(int socket, const struct channel_frame * f) {
 }
 
 static void serve(void * argument) {
-    int                  socket = (int) (intptr_t) argument;
+    int socket = (int)(intptr_t)argument;
     struct channel_frame f;
     while (!channel_recv(socket, &f)) {
         int bad = f.kind == WIRE_OPEN     ? serve_open(socket, &f)
@@ -198,7 +196,7 @@ static void serve(void * argument) {
 #define CALLER_STACK 65536 /* FastRPC's default is 16 KiB; the calls here are answered by kernels too */
 
 void calls_serve(int socket) {
-    if (!thread_start("fastrpc", CALLER_STACK, 192, serve, (void *) (intptr_t) socket)) {
+    if (!thread_start("fastrpc", CALLER_STACK, 192, serve, (void *)(intptr_t)socket)) {
         close(socket); /* the application sees a connection that ends */
     }
 }

@@ -18,26 +18,26 @@
 #define ATTR_MAGIC 0x48415052u
 
 struct context {
-    bool               used, cached, held;
+    bool used, cached, held;
     compute_res_attr_t attr;
 };
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t  changed;
-    struct context  context[MAX_CONTEXTS];
-    int             holder; /* index of the context that has VTCM, -1 */
-    unsigned        local_waiters;
-    uint8_t *       vtcm;
-    bool            watched;
+    pthread_cond_t changed;
+    struct context context[MAX_CONTEXTS];
+    int holder; /* index of the context that has VTCM, -1 */
+    unsigned local_waiters;
+    uint8_t * vtcm;
+    bool watched;
 } r = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .holder = -1};
 
 static size_t vtcm_bytes(void) {
-    return (size_t) dsp.soc->vtcm_mib << 20;
+    return (size_t)dsp.soc->vtcm_mib << 20;
 }
 
 bool vtcm_range(uintptr_t * base, size_t * bytes) {
-    *base  = (uintptr_t) r.vtcm;
+    *base  = (uintptr_t)r.vtcm;
     *bytes = vtcm_bytes();
     return r.vtcm != NULL;
 }
@@ -81,7 +81,7 @@ static bool resource_take(struct shared_resource * s, int64_t deadline) {
             break;
         }
         left              = left > 100000 ? 100000 : left;
-        struct timespec t = {0, (long) left * 1000};
+        struct timespec t = {0, (long)left * 1000};
         syscall(SYS_futex, &s->owner, FUTEX_WAIT, owner, &t, NULL, 0);
     }
     atomic_fetch_sub(&s->waiters, 1);
@@ -95,7 +95,7 @@ static void resource_give(struct shared_resource * s) {
 
 /* Calls the holder's release callback when somebody waits: another process, or another context of this one. */
 static void * watcher(void * unused) {
-    (void) unused;
+    (void)unused;
     pthread_setname_np(pthread_self(), "vtcm-watcher");
     fault_thread_init();
     struct shared_resource * s = &dsp.state->vtcm;
@@ -106,14 +106,14 @@ static void * watcher(void * unused) {
             continue;
         }
         compute_res_release_callback_t callback = NULL;
-        void *                         client   = NULL;
-        unsigned                       id       = 0;
+        void * client                           = NULL;
+        unsigned id                             = 0;
         pthread_mutex_lock(&r.lock);
         if (r.holder >= 0) {
             struct context * c = &r.context[r.holder];
             callback           = c->attr.release_callback;
             client             = c->attr.release_client;
-            id                 = FIRST_CONTEXT + (unsigned) r.holder;
+            id                 = FIRST_CONTEXT + (unsigned)r.holder;
         }
         pthread_mutex_unlock(&r.lock);
         if (callback) {
@@ -157,14 +157,14 @@ static bool vtcm_take(int index, unsigned timeout_us) {
         ok = false;
     }
     if (ok && checks.vtcm) {
-        check_vtcm_acquired((uintptr_t) r.vtcm, vtcm_bytes());
+        check_vtcm_acquired((uintptr_t)r.vtcm, vtcm_bytes());
     }
     return ok;
 }
 
 static void vtcm_give(void) {
     if (checks.vtcm) {
-        check_vtcm_released((uintptr_t) r.vtcm, vtcm_bytes());
+        check_vtcm_released((uintptr_t)r.vtcm, vtcm_bytes());
     }
     resource_give(&dsp.state->vtcm);
     pthread_mutex_lock(&r.lock);
@@ -177,9 +177,9 @@ static void vtcm_give(void) {
 
 int HAP_compute_res_query_VTCM(unsigned int application_id, unsigned int * total, compute_res_vtcm_page_t * layout,
                                unsigned int * available, compute_res_vtcm_page_t * available_layout) {
-    (void) application_id;
-    unsigned                bytes = (unsigned) vtcm_bytes();
-    compute_res_vtcm_page_t page  = {1, {{bytes, 1}}};
+    (void)application_id;
+    unsigned bytes               = (unsigned)vtcm_bytes();
+    compute_res_vtcm_page_t page = {1, {{bytes, 1}}};
     if (total) {
         *total = bytes;
     }
@@ -258,7 +258,7 @@ static bool prepare(void) {
     if (!r.vtcm) {
         r.vtcm = window_map_vtcm(vtcm_bytes());
         if (r.vtcm && checks.vtcm) {
-            check_vtcm_released((uintptr_t) r.vtcm, vtcm_bytes());
+            check_vtcm_released((uintptr_t)r.vtcm, vtcm_bytes());
         }
     }
     if (!r.watched) {
@@ -277,7 +277,7 @@ unsigned int HAP_compute_res_acquire(compute_res_attr_t * attr, unsigned int tim
     }
     uint32_t granted = attr->vtcm_size;
     if (granted > vtcm_bytes()) {
-        granted = attr->vtcm_min_size && attr->vtcm_min_size <= vtcm_bytes() ? (uint32_t) vtcm_bytes() : 0;
+        granted = attr->vtcm_min_size && attr->vtcm_min_size <= vtcm_bytes() ? (uint32_t)vtcm_bytes() : 0;
     }
     int index = -1;
     pthread_mutex_lock(&r.lock);
@@ -286,7 +286,7 @@ unsigned int HAP_compute_res_acquire(compute_res_attr_t * attr, unsigned int tim
             index              = i;
             attr->vtcm_ptr     = r.vtcm;
             attr->vtcm_granted = granted;
-            r.context[i]       = (struct context) {true, attr->cache_mode != 0, false, *attr};
+            r.context[i]       = (struct context){true, attr->cache_mode != 0, false, *attr};
         }
     }
     pthread_mutex_unlock(&r.lock);
@@ -300,7 +300,7 @@ unsigned int HAP_compute_res_acquire(compute_res_attr_t * attr, unsigned int tim
         }
         r.context[index].held = true;
     }
-    return FIRST_CONTEXT + (unsigned) index;
+    return FIRST_CONTEXT + (unsigned)index;
 }
 
 int HAP_compute_res_attr_get_vtcm_ptr_v2(compute_res_attr_t * attr, void ** vtcm_ptr, unsigned int * vtcm_size) {
@@ -337,7 +337,7 @@ int HAP_compute_res_acquire_cached(unsigned int id, unsigned int timeout_us) {
     if (!c || !c->cached || c->held) {
         return AEE_EBADPARM;
     }
-    if (!vtcm_take((int) (id - FIRST_CONTEXT), timeout_us)) {
+    if (!vtcm_take((int)(id - FIRST_CONTEXT), timeout_us)) {
         return AEE_EEXPIRED;
     }
     c->held = true;
@@ -355,7 +355,7 @@ int HAP_compute_res_release_cached(unsigned int id) {
 }
 
 int HAP_compute_res_update_priority(unsigned int id, int priority) {
-    (void) priority; /* every waiter makes the holder's callback run, whatever its priority */
+    (void)priority; /* every waiter makes the holder's callback run, whatever its priority */
     return context_of(id) ? 0 : AEE_EBADPARM;
 }
 

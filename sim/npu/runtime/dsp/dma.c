@@ -15,10 +15,10 @@
 #include "dsp.h"
 
 struct descriptor {
-    void *           next;
+    void * next;
     _Atomic uint32_t word1;
-    uint32_t         source, destination, type;
-    uint32_t         word5, word6, word7;
+    uint32_t source, destination, type;
+    uint32_t word5, word6, word7;
 };
 
 #define DONE 0x80000000u
@@ -26,17 +26,17 @@ struct descriptor {
 #define ENGINE_RUNNING 1u
 
 struct engine {
-    pthread_mutex_t   lock;
+    pthread_mutex_t lock;
     struct transfer * pending; /* ring */
-    size_t            first, n, room;
-    struct engine *   next;
+    size_t first, n, room;
+    struct engine * next;
 };
 
 static struct {
     pthread_mutex_t lock;
     struct engine * list;
-    pthread_once_t  once;
-    bool            at_link;
+    pthread_once_t once;
+    bool at_link;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 static void choose(void) {
@@ -66,13 +66,13 @@ static struct engine * engine(void) {
 }
 
 static struct transfer decode(struct descriptor * d) {
-    uint32_t        w1 = atomic_load(&d->word1);
-    struct transfer t  = {.descriptor  = d,
-                          .from        = d->source,
-                          .to          = d->destination,
-                          .rows        = 1,
-                          .from_bypass = w1 >> 29 & 1,
-                          .to_bypass   = w1 >> 28 & 1};
+    uint32_t w1       = atomic_load(&d->word1);
+    struct transfer t = {.descriptor  = d,
+                         .from        = d->source,
+                         .to          = d->destination,
+                         .rows        = 1,
+                         .from_bypass = w1 >> 29 & 1,
+                         .to_bypass   = w1 >> 28 & 1};
     if ((w1 >> 24 & 3) == 0) {
         t.row_bytes = w1 & 0xffffff;
         return t;
@@ -86,7 +86,7 @@ static struct transfer decode(struct descriptor * d) {
         return t;
     }
     if (type != 9 && type != 10) {
-        farf_line("FATAL", "dma: descriptor %p has type %u; known are 0, 9 and 10", (void *) d, type);
+        farf_line("FATAL", "dma: descriptor %p has type %u; known are 0, 9 and 10", (void *)d, type);
         abort();
     }
     t.row_bytes   = d->word5 & 0xffffff;
@@ -94,21 +94,21 @@ static struct transfer decode(struct descriptor * d) {
     t.from_stride = d->word6 >> 8;
     t.to_stride   = w1 & 0xffffff;
     if (type == 10) {
-        t.from |= (uint64_t) (d->type >> 8 & 0xff) << 32;
-        t.to |= (uint64_t) (d->type >> 16 & 0xff) << 32;
+        t.from |= (uint64_t)(d->type >> 8 & 0xff) << 32;
+        t.to |= (uint64_t)(d->type >> 16 & 0xff) << 32;
     }
     return t;
 }
 
 static bool in_vtcm(uint64_t address) {
     uintptr_t base;
-    size_t    bytes;
+    size_t bytes;
     return vtcm_range(&base, &bytes) && address - base < bytes;
 }
 
 static void count(const struct transfer * t) {
-    uint64_t bytes = (uint64_t) t->row_bytes * t->rows;
-    bool     from = in_vtcm(t->from), to = in_vtcm(t->to);
+    uint64_t bytes = (uint64_t)t->row_bytes * t->rows;
+    bool from = in_vtcm(t->from), to = in_vtcm(t->to);
     DSP_COUNT(dma_descriptors, 1);
     if (from == to) {
         DSP_COUNT(dma_bytes_other, bytes);
@@ -121,7 +121,7 @@ static void count(const struct transfer * t) {
 
 static void copy_coherent(const struct transfer * t) {
     for (uint32_t i = 0; i < t->rows; i++) {
-        uintptr_t from = t->from + (uint64_t) i * t->from_stride, to = t->to + (uint64_t) i * t->to_stride;
+        uintptr_t from = t->from + (uint64_t)i * t->from_stride, to = t->to + (uint64_t)i * t->to_stride;
         if (t->from_bypass) {
             coherency_dma_read(from, t->row_bytes);
         } else {
@@ -130,8 +130,8 @@ static void copy_coherent(const struct transfer * t) {
         if (!t->to_bypass) {
             coherency_fetch(to, t->row_bytes);
         }
-        memmove(t->to_bypass ? coherency_memory(to) : (uint8_t *) to,
-                t->from_bypass ? coherency_memory(from) : (uint8_t *) from, t->row_bytes);
+        memmove(t->to_bypass ? coherency_memory(to) : (uint8_t *)to,
+                t->from_bypass ? coherency_memory(from) : (uint8_t *)from, t->row_bytes);
         if (t->to_bypass) {
             coherency_dma_written(to, t->row_bytes);
         }
@@ -148,7 +148,7 @@ static void carry_out(struct transfer * t) {
         copy_coherent(t);
     } else {
         for (uint32_t i = 0; i < t->rows; i++) {
-            memmove((void *) (t->to + (uint64_t) i * t->to_stride), (void *) (t->from + (uint64_t) i * t->from_stride),
+            memmove((void *)(t->to + (uint64_t)i * t->to_stride), (void *)(t->from + (uint64_t)i * t->from_stride),
                     t->row_bytes);
         }
     }
@@ -161,7 +161,7 @@ static void carry_out(struct transfer * t) {
 /* With the engine's lock held. */
 static void append(struct engine * e, const struct transfer * t) {
     if (e->n == e->room) {
-        size_t            room    = e->room ? 2 * e->room : 256;
+        size_t room               = e->room ? 2 * e->room : 256;
         struct transfer * pending = malloc(room * sizeof *pending);
         if (!pending) {
             abort();
@@ -196,8 +196,8 @@ static void link_one(struct descriptor * d) {
     struct transfer t = decode(d);
     t.engine          = e;
     if (checks.window) {
-        size_t from = t.rows ? (size_t) (t.rows - 1) * t.from_stride + t.row_bytes : 0;
-        size_t to   = t.rows ? (size_t) (t.rows - 1) * t.to_stride + t.row_bytes : 0;
+        size_t from = t.rows ? (size_t)(t.rows - 1) * t.from_stride + t.row_bytes : 0;
+        size_t to   = t.rows ? (size_t)(t.rows - 1) * t.to_stride + t.row_bytes : 0;
         check_window_access(t.from, from, true, "DMA source");
         check_window_access(t.to, to, true, "DMA destination");
     }

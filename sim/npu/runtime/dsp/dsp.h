@@ -18,26 +18,26 @@
 /* ---- this process (main.c) ---- */
 
 extern struct dsp {
-    uint32_t                 domain, session;
-    pid_t                    app_pid;
-    const struct soc *       soc;
+    uint32_t domain, session;
+    pid_t app_pid;
+    const struct soc * soc;
     struct shared_counters * counters; /* never NULL after the start */
-    struct shared_domain *   state;
+    struct shared_domain * state;
 } dsp;
 
 #define DSP_COUNT(name, n)                                                                                             \
-    atomic_fetch_add_explicit(&dsp.counters->counter[SHARED_##name], (uint64_t) (n), memory_order_relaxed)
+    atomic_fetch_add_explicit(&dsp.counters->counter[SHARED_##name], (uint64_t)(n), memory_order_relaxed)
 
 /* ---- the 32-bit window (window.c) ---- */
 
 enum region_kind { REGION_BUFFER, REGION_HEAP, REGION_STACK, REGION_VTCM };
 
 struct region {
-    uintptr_t        base;
-    size_t           bytes;
+    uintptr_t base;
+    size_t bytes;
     enum region_kind kind;
-    int              app_fd; /* of a buffer: its descriptor's number in the application; else -1 */
-    char             name[32];
+    int app_fd; /* of a buffer: its descriptor's number in the application; else -1 */
+    char name[32];
 };
 
 void window_init(void);
@@ -62,21 +62,21 @@ void window_describe(uintptr_t address, char * text, size_t room);
 /* ---- the DSP's heap (heap.c) ---- */
 
 void * heap_alloc(size_t align, size_t bytes);
-void   heap_free(void * block);
+void heap_free(void * block);
 size_t heap_size(const void * block);
 
 /* ---- threads (thread.c) ---- */
 
 struct dsp_thread {
-    unsigned     id; /* qurt_thread_t; 0: a thread of the process itself */
-    char         name[16];
-    uint8_t *    stack;
-    size_t       stack_bytes; /* the simulated stack, larger than asked */
-    size_t       asked_bytes;
-    uint8_t *    stack_top; /* frame at which the entry began */
-    int          priority;
-    uint64_t     last_line; /* last line maintained: counting */
-    pthread_t    pthread;
+    unsigned id; /* qurt_thread_t; 0: a thread of the process itself */
+    char name[16];
+    uint8_t * stack;
+    size_t stack_bytes; /* the simulated stack, larger than asked */
+    size_t asked_bytes;
+    uint8_t * stack_top; /* frame at which the entry began */
+    int priority;
+    uint64_t last_line; /* last line maintained: counting */
+    pthread_t pthread;
     void (*entry)(void *);
     void * argument;
 };
@@ -85,31 +85,31 @@ struct dsp_thread * thread_self(void);
 
 /* A DSP thread for the process itself: FastRPC's callers, dspqueue's callbacks. 0 on failure. */
 unsigned thread_start(const char * name, size_t stack_bytes, int priority, void (*entry)(void *), void * argument);
-void     thread_detach(unsigned id);
+void thread_detach(unsigned id);
 
 /* Deepest stack use so far, bytes. */
 size_t thread_stack_used(const struct dsp_thread * t);
-void   thread_each(void (*visit)(const struct dsp_thread *));
+void thread_each(void (*visit)(const struct dsp_thread *));
 
 /* ---- shared buffers (mapping.c) ---- */
 
-int  mapping_add(const struct wire_map * map, int fd, uint64_t * dsp_va); /* takes fd */
-int  mapping_remove(int app_fd);
+int mapping_add(const struct wire_map * map, int fd, uint64_t * dsp_va); /* takes fd */
+int mapping_remove(int app_fd);
 /* DSP address of part of a buffer that is mapped; NULL when it is not, or out of it. */
 void * mapping_address(int app_fd, uint64_t offset, uint64_t bytes);
 /* The same for an invocation's argument: mapped for the call when needed. Give it back with mapping_release. */
 void * mapping_borrow(int app_fd, int fd, uint64_t buffer_bytes, uint64_t offset, uint64_t bytes);
-void   mapping_release(int app_fd);
+void mapping_release(int app_fd);
 
 /* ---- libraries and calls (skel.c) ---- */
 
-int      skel_open(const char * uri, const char * path, uint64_t * handle);
-int      skel_invoke(uint64_t handle, uint32_t scalars, void * args);
-int      skel_close(uint64_t handle);
+int skel_open(const char * uri, const char * path, uint64_t * handle);
+int skel_invoke(uint64_t handle, uint32_t scalars, void * args);
+int skel_close(uint64_t handle);
 /* "op_rope+0x1c4 (libx.so+0x71c4)" for an address in a loaded library; false elsewhere. */
-bool     skel_symbol(uintptr_t address, char * name, size_t room, char * at, size_t at_room);
+bool skel_symbol(uintptr_t address, char * name, size_t room, char * at, size_t at_room);
 unsigned skel_arch(void);
-bool     skel_holds_low(uint32_t low_bits, uintptr_t * whole);
+bool skel_holds_low(uint32_t low_bits, uintptr_t * whole);
 
 /* ---- serving one application thread (calls.c) ---- */
 

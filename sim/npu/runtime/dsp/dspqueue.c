@@ -13,18 +13,18 @@
 #include "ring.h"
 
 struct dspqueue {
-    struct ring         ring;
-    uint64_t            id, bytes;
-    bool                imported;
-    _Atomic bool        closing;
+    struct ring ring;
+    uint64_t id, bytes;
+    bool imported;
+    _Atomic bool closing;
     dspqueue_callback_t on_packet, on_error;
-    void *              context;
-    unsigned            waiter; /* thread */
-    struct dspqueue *   next;
+    void * context;
+    unsigned waiter; /* thread */
+    struct dspqueue * next;
 };
 
 static struct {
-    pthread_mutex_t   lock;
+    pthread_mutex_t lock;
     struct dspqueue * list;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -40,7 +40,7 @@ static struct dspqueue * by_id(uint64_t id) {
 int queue_add(const struct wire_queue * w, int fd) {
     bool ok = w->ring_bytes[0] && w->ring_bytes[1] && w->ring_bytes[0] <= RING_MAX_BYTES &&
               w->ring_bytes[1] <= RING_MAX_BYTES && w->ring_bytes[0] % 8 == 0 && w->ring_bytes[1] % 8 == 0 &&
-              w->bytes == ring_total(w->ring_bytes) && lseek(fd, 0, SEEK_END) >= (off_t) w->bytes;
+              w->bytes == ring_total(w->ring_bytes) && lseek(fd, 0, SEEK_END) >= (off_t)w->bytes;
     void * memory = ok ? mmap(NULL, w->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     close(fd);
     struct dspqueue * q = memory == MAP_FAILED ? NULL : calloc(1, sizeof *q);
@@ -96,7 +96,7 @@ static AEEResult code(enum ring_status status, AEEResult too_small) {
     case RING_FULL:
         return AEE_EWOULDBLOCK;
     case RING_TIMEOUT:
-        return (AEEResult) AEE_EEXPIRED;
+        return (AEEResult)AEE_EEXPIRED;
     case RING_TOO_SMALL:
         return too_small;
     case RING_GONE:
@@ -104,11 +104,11 @@ static AEEResult code(enum ring_status status, AEEResult too_small) {
     case RING_BROKEN:
         break;
     }
-    return (AEEResult) AEE_EBADSTATE;
+    return (AEEResult)AEE_EBADSTATE;
 }
 
 static void waiter(void * argument) {
-    struct dspqueue *  q = argument;
+    struct dspqueue * q = argument;
     struct ring_packet head;
     while (!atomic_load(&q->closing)) {
         enum ring_status status = ring_peek(&q->ring, 0, &head, 20000);
@@ -126,7 +126,7 @@ static void waiter(void * argument) {
 AEEResult dspqueue_import(uint64_t id, dspqueue_callback_t on_packet, dspqueue_callback_t on_error, void * context,
                           dspqueue_t * queue) {
     if (!queue) {
-        return (AEEResult) AEE_EBADPARM;
+        return (AEEResult)AEE_EBADPARM;
     }
     AEEResult status = 0;
     pthread_mutex_lock(&all.lock);
@@ -134,7 +134,7 @@ AEEResult dspqueue_import(uint64_t id, dspqueue_callback_t on_packet, dspqueue_c
     if (!q) {
         status = AEE_ENOSUCH;
     } else if (q->imported) {
-        status = (AEEResult) AEE_EITEMBUSY;
+        status = (AEEResult)AEE_EITEMBUSY;
     } else {
         q->imported  = true;
         q->closing   = false;
@@ -145,7 +145,7 @@ AEEResult dspqueue_import(uint64_t id, dspqueue_callback_t on_packet, dspqueue_c
         *queue       = q;
         if (on_packet && !q->waiter) {
             q->imported = false;
-            status      = (AEEResult) AEE_EQURTTHREADCREATE;
+            status      = (AEEResult)AEE_EQURTTHREADCREATE;
         }
     }
     pthread_mutex_unlock(&all.lock);
@@ -156,7 +156,7 @@ int qurt_thread_join(unsigned int id, int * status);
 
 AEEResult dspqueue_close(dspqueue_t q) {
     if (!q || !q->imported) {
-        return (AEEResult) AEE_EBADPARM;
+        return (AEEResult)AEE_EBADPARM;
     }
     atomic_store(&q->closing, true);
     if (q->waiter) {
@@ -181,33 +181,33 @@ static void maintain(const struct dspqueue_buffer * b, bool sender) {
     DSP_COUNT(packet_buffer_bytes, b->size);
     if (checks.coherency) {
         /* On the device an invalidation cleans first: a line that is partly someone else's must not be lost. */
-        coherency_range((uintptr_t) b->ptr, b->size, true, b->flags & inval);
+        coherency_range((uintptr_t)b->ptr, b->size, true, b->flags & inval);
     }
 }
 
 AEEResult dspqueue_write(dspqueue_t q, uint32_t flags, uint32_t n, struct dspqueue_buffer * buffers,
                          uint32_t message_bytes, const uint8_t * message, uint32_t timeout_us) {
-    (void) flags;
+    (void)flags;
     struct ring_buffer list[RING_MAX_BUFFERS];
     if (!q || n > RING_MAX_BUFFERS || message_bytes > RING_MAX_MESSAGE || (n && !buffers) ||
         (message_bytes && !message)) {
-        return (AEEResult) AEE_EBADPARM;
+        return (AEEResult)AEE_EBADPARM;
     }
     dma_drain();
     for (uint32_t i = 0; i < n; i++) {
         struct dspqueue_buffer b = buffers[i];
-        b.ptr                    = mapping_address((int) b.fd, b.offset, b.size);
+        b.ptr                    = mapping_address((int)b.fd, b.offset, b.size);
         if (!b.ptr) {
-            return (AEEResult) AEE_ENOSUCHMAP;
+            return (AEEResult)AEE_ENOSUCHMAP;
         }
         maintain(&b, true);
-        list[i] = (struct ring_buffer) {b.fd, b.size, b.offset, b.flags};
+        list[i] = (struct ring_buffer){b.fd, b.size, b.offset, b.flags};
     }
     if (checks.coherency) {
         coherency_leave();
     }
     uint32_t packet = (n ? DSPQUEUE_PACKET_FLAG_BUFFERS : 0) | (message_bytes ? DSPQUEUE_PACKET_FLAG_MESSAGE : 0);
-    return code(ring_write(&q->ring, 1, packet, list, n, message, message_bytes, timeout_us), (AEEResult) AEE_EBADPARM);
+    return code(ring_write(&q->ring, 1, packet, list, n, message, message_bytes, timeout_us), (AEEResult)AEE_EBADPARM);
 }
 
 AEEResult dspqueue_write_noblock(dspqueue_t q, uint32_t flags, uint32_t n, struct dspqueue_buffer * buffers,
@@ -219,13 +219,13 @@ AEEResult dspqueue_read(dspqueue_t q, uint32_t * flags, uint32_t max_buffers, ui
                         struct dspqueue_buffer * buffers, uint32_t max_message, uint32_t * message_bytes,
                         uint8_t * message, uint32_t timeout_us) {
     if (!q) {
-        return (AEEResult) AEE_EBADPARM;
+        return (AEEResult)AEE_EBADPARM;
     }
     struct ring_packet head;
     struct ring_buffer list[RING_MAX_BUFFERS];
-    uint32_t           room = max_buffers < RING_MAX_BUFFERS ? max_buffers : RING_MAX_BUFFERS;
-    AEEResult          status =
-        code(ring_read(&q->ring, 0, &head, list, room, message, max_message, timeout_us), (AEEResult) AEE_EBADSIZE);
+    uint32_t room = max_buffers < RING_MAX_BUFFERS ? max_buffers : RING_MAX_BUFFERS;
+    AEEResult status =
+        code(ring_read(&q->ring, 0, &head, list, room, message, max_message, timeout_us), (AEEResult)AEE_EBADSIZE);
     if (status) {
         return status;
     }
@@ -235,8 +235,8 @@ AEEResult dspqueue_read(dspqueue_t q, uint32_t * flags, uint32_t max_buffers, ui
         coherency_enter();
     }
     for (uint32_t i = 0; i < head.n_buffers; i++) {
-        buffers[i] = (struct dspqueue_buffer) {list[i].fd, list[i].bytes, list[i].offset, list[i].flags, {NULL}};
-        buffers[i].ptr = mapping_address((int) list[i].fd, list[i].offset, list[i].bytes);
+        buffers[i]     = (struct dspqueue_buffer){list[i].fd, list[i].bytes, list[i].offset, list[i].flags, {NULL}};
+        buffers[i].ptr = mapping_address((int)list[i].fd, list[i].offset, list[i].bytes);
         maintain(&buffers[i], false);
     }
     if (flags) {
@@ -260,10 +260,10 @@ AEEResult dspqueue_read_noblock(dspqueue_t q, uint32_t * flags, uint32_t max_buf
 AEEResult dspqueue_peek(dspqueue_t q, uint32_t * flags, uint32_t * num_buffers, uint32_t * message_bytes,
                         uint32_t timeout_us) {
     if (!q) {
-        return (AEEResult) AEE_EBADPARM;
+        return (AEEResult)AEE_EBADPARM;
     }
-    struct ring_packet head   = {0};
-    AEEResult          status = code(ring_peek(&q->ring, 0, &head, timeout_us), (AEEResult) AEE_EBADSIZE);
+    struct ring_packet head = {0};
+    AEEResult status        = code(ring_peek(&q->ring, 0, &head, timeout_us), (AEEResult)AEE_EBADSIZE);
     if (!status && flags) {
         *flags = head.flags;
     }

@@ -17,7 +17,7 @@
 static const char * const names[] = {"LOW", "MEDIUM", "HIGH", "ERROR", "FATAL"};
 #define N_LEVELS 5
 
-static int file = STDERR_FILENO;
+static int file   = STDERR_FILENO;
 static int lowest = HAP_LEVEL_ERROR;
 
 void farf_init(void) {
@@ -41,7 +41,7 @@ void farf_init(void) {
 
 /* One write, so that lines of several processes stay whole. */
 static void put(const char * level, const char * where, const char * format, va_list args) {
-    char            line[2048], text[1600];
+    char line[2048], text[1600];
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     vsnprintf(text, sizeof text, format, args);
@@ -49,14 +49,14 @@ static void put(const char * level, const char * where, const char * format, va_
     while (n && text[n - 1] == '\n') {
         text[--n] = 0;
     }
-    int k = snprintf(line, sizeof line, "[%lld.%06ld] dsp %u.%u %d %s %s: %s%s%s\n", (long long) t.tv_sec,
-                     t.tv_nsec / 1000, dsp.domain, dsp.session, (int) syscall(SYS_gettid), thread_self()->name, level,
+    int k = snprintf(line, sizeof line, "[%lld.%06ld] dsp %u.%u %d %s %s: %s%s%s\n", (long long)t.tv_sec,
+                     t.tv_nsec / 1000, dsp.domain, dsp.session, (int)syscall(SYS_gettid), thread_self()->name, level,
                      where, *where ? " " : "", text);
-    k     = k < (int) sizeof line ? k : (int) sizeof line - 1;
-    if (write(file, line, (size_t) k) < 0) {
+    k     = k < (int)sizeof line ? k : (int)sizeof line - 1;
+    if (write(file, line, (size_t)k) < 0) {
         /* nowhere to tell it */
     }
-    if (file != STDERR_FILENO && !strcmp(level, "FATAL") && write(STDERR_FILENO, line, (size_t) k) < 0) {
+    if (file != STDERR_FILENO && !strcmp(level, "FATAL") && write(STDERR_FILENO, line, (size_t)k) < 0) {
         /* nowhere to tell it */
     }
 }
@@ -72,7 +72,7 @@ void HAP_debug_v2(int level, const char * source, int line, const char * format,
     if (level < lowest || level < 0) {
         return;
     }
-    char         where[256];
+    char where[256];
     const char * slash = source ? strrchr(source, '/') : NULL;
     snprintf(where, sizeof where, "%s:%d", slash ? slash + 1 : source ? source : "?", line);
     va_list args;
@@ -82,8 +82,8 @@ void HAP_debug_v2(int level, const char * source, int line, const char * format,
 }
 
 int HAP_setFARFRuntimeLoggingParams(unsigned int mask, const char * files[], unsigned short n_files) {
-    (void) mask;
-    (void) files;
-    (void) n_files;
+    (void)mask;
+    (void)files;
+    (void)n_files;
     return 0; /* HEXSIM_FARF_LEVEL decides */
 }

@@ -20,19 +20,19 @@
 
 static bool is_write(const void * context) {
 #if defined(__x86_64__)
-    return ((const ucontext_t *) context)->uc_mcontext.gregs[REG_ERR] & 2;
+    return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
 #else
-    (void) context;
+    (void)context;
     return false;
 #endif
 }
 
 static void frames(void) {
     void * frame[48];
-    int    n = backtrace(frame, 48), told = 0;
+    int n = backtrace(frame, 48), told = 0;
     for (int i = 0; i < n && told < 16; i++) {
         char name[128], at[160];
-        if (skel_symbol((uintptr_t) frame[i], name, sizeof name, at, sizeof at)) {
+        if (skel_symbol((uintptr_t)frame[i], name, sizeof name, at, sizeof at)) {
             farf_line("FATAL", "  #%d %s (%s)", told++, name, at);
         }
     }
@@ -48,7 +48,7 @@ static void last_words(int signal_number, uintptr_t address, const char * what) 
     char where[160] = "";
     if (signal_number == SIGSEGV || signal_number == SIGBUS) {
         window_describe(address, where, sizeof where);
-        farf_line("FATAL", "%s at 0x%zx: %s; thread %s", what, (size_t) address, where, thread_self()->name);
+        farf_line("FATAL", "%s at 0x%zx: %s; thread %s", what, (size_t)address, where, thread_self()->name);
     } else {
         farf_line("FATAL", "%s; thread %s", what, thread_self()->name);
     }
@@ -62,8 +62,8 @@ static void die(int signal_number) {
 }
 
 static void on_fault(int signal_number, siginfo_t * info, void * context) {
-    uintptr_t address = (uintptr_t) info->si_addr;
-    bool      write   = is_write(context);
+    uintptr_t address = (uintptr_t)info->si_addr;
+    bool write        = is_write(context);
     if (signal_number == SIGSEGV && info->si_code > 0 && checks.any) {
         if (checks.coherency && coherency_fault(address, write, context)) {
             return;
@@ -82,14 +82,14 @@ static void on_fault(int signal_number, siginfo_t * info, void * context) {
 }
 
 static void on_abort(int signal_number, siginfo_t * info, void * context) {
-    (void) info;
-    (void) context;
+    (void)info;
+    (void)context;
     last_words(signal_number, 0, strsignal(signal_number));
     die(signal_number);
 }
 
 static void on_trap(int signal_number, siginfo_t * info, void * context) {
-    (void) info;
+    (void)info;
     if (!(checks.coherency && coherency_trap(context))) {
         last_words(signal_number, 0, strsignal(signal_number));
         die(signal_number);
@@ -122,8 +122,8 @@ static void install(int signal_number, void (*handler)(int, siginfo_t *, void *)
     sigaction(signal_number, &a, NULL);
 }
 
-static char        plan_kind[8];
-static long        plan_at;
+static char plan_kind[8];
+static long plan_at;
 static _Atomic long plan_step;
 
 void fault_init(void) {
@@ -156,5 +156,5 @@ void fault_plan_step(void) {
     while (!strcmp(plan_kind, "hang")) {
         pause();
     }
-    *(volatile int *) (uintptr_t) 0x40 = 1;
+    *(volatile int *)(uintptr_t)0x40 = 1;
 }

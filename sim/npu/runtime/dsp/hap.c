@@ -21,7 +21,7 @@
 static uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 uint64 HAP_perf_get_qtimer_count(void) {
@@ -51,22 +51,22 @@ uint64_t hexsim_pktcount(void) {
 
 /* Events are not simulated: every performance counter reads as zero. */
 uint32_t hexsim_upmucnt(uint32_t counter) {
-    (void) counter;
+    (void)counter;
     return 0;
 }
 
 void qurt_pmu_set(int reg, unsigned int value) {
-    (void) reg;
-    (void) value;
+    (void)reg;
+    (void)value;
 }
 
 unsigned int qurt_pmu_get(int reg) {
-    (void) reg;
+    (void)reg;
     return 0;
 }
 
 void qurt_pmu_enable(int enable) {
-    (void) enable;
+    (void)enable;
 }
 
 void hexsim_syncht(void) {
@@ -74,12 +74,12 @@ void hexsim_syncht(void) {
 }
 
 void hexsim_release_at(const void * addr) {
-    (void) addr;
+    (void)addr;
     atomic_thread_fence(memory_order_release);
 }
 
 void hexsim_pause(uint32_t cycles) {
-    (void) cycles;
+    (void)cycles;
 #if defined(__x86_64__)
     _mm_pause();
 #endif
@@ -87,9 +87,9 @@ void hexsim_pause(uint32_t cycles) {
 }
 
 int HAP_power_set(void * context, HAP_power_request_t * request) {
-    (void) context;
+    (void)context;
     if (!request) {
-        return (int) AEE_EBADPARM;
+        return (int)AEE_EBADPARM;
     }
     switch (request->type) {
     case HAP_power_set_HVX:
@@ -98,22 +98,22 @@ int HAP_power_set(void * context, HAP_power_request_t * request) {
     case HAP_power_set_HMX:
         return 0;
     case HAP_power_set_HMX_v2:
-        return dsp.soc->arch >= 75 ? 0 : (int) AEE_EUNSUPPORTED;
+        return dsp.soc->arch >= 75 ? 0 : (int)AEE_EUNSUPPORTED;
     }
-    return (int) AEE_EUNSUPPORTED;
+    return (int)AEE_EUNSUPPORTED;
 }
 
 int HAP_set_dcvs_v3_protected_bus_corners(HAP_power_request_t * request, unsigned int protect) {
-    (void) protect;
-    return request && request->type == HAP_power_set_DCVS_v3 ? 0 : (int) AEE_EBADPARM;
+    (void)protect;
+    return request && request->type == HAP_power_set_DCVS_v3 ? 0 : (int)AEE_EBADPARM;
 }
 
 int HAP_user_etm_enable(void) {
-    return (int) AEE_EVERSIONNOTSUPPORT;
+    return (int)AEE_EVERSIONNOTSUPPORT;
 }
 
 int HAP_user_etm_disable(void) {
-    return (int) AEE_EVERSIONNOTSUPPORT;
+    return (int)AEE_EVERSIONNOTSUPPORT;
 }
 
 int qurt_sysenv_get_max_hw_threads(qurt_sysenv_max_hthreads_t * threads) {
@@ -133,7 +133,7 @@ int qurt_sysenv_get_arch_version(qurt_arch_version_t * version) {
 }
 
 int qurt_hvx_get_units(void) {
-    return (int) (dsp.soc->hvx_units << 8);
+    return (int)(dsp.soc->hvx_units << 8);
 }
 
 int qurt_hvx_lock(qurt_hvx_mode_t mode) {

@@ -13,7 +13,7 @@
 struct header {
     uint64_t magic;
     uint64_t bytes; /* asked for */
-    void *   start; /* of the block, or of its mapping */
+    void * start;   /* of the block, or of its mapping */
     uint32_t class; /* 0: a mapping */
     uint32_t reserved;
 };
@@ -26,17 +26,17 @@ struct free_block {
 };
 
 static struct {
-    pthread_mutex_t     lock;
+    pthread_mutex_t lock;
     struct free_block * free[LARGEST + 1];
-    uint8_t *           slab;
-    size_t              left;
+    uint8_t * slab;
+    size_t left;
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void * cut(unsigned class) {
-    size_t bytes = (size_t) 1 << class;
+    size_t bytes = (size_t)1 << class;
     void * p     = heap.free[class];
     if (p) {
-        heap.free[class] = ((struct free_block *) p)->next;
+        heap.free[class] = ((struct free_block *)p)->next;
         return p;
     }
     if (heap.left < bytes) {
@@ -59,10 +59,10 @@ void * heap_alloc(size_t align, size_t bytes) {
     if ((align & (align - 1)) || bytes > UINT32_MAX || align > UINT32_MAX) {
         return NULL;
     }
-    size_t   whole = bytes + align + sizeof(struct header);
+    size_t whole   = bytes + align + sizeof(struct header);
     unsigned class = SMALLEST;
-    while (class <= LARGEST && ((size_t) 1 << class) < whole) {
-        class++;
+    while (class <= LARGEST && ((size_t)1 << class) < whole) {
+        class ++;
     }
     void * start;
     if (class > LARGEST) {
@@ -76,14 +76,14 @@ void * heap_alloc(size_t align, size_t bytes) {
     if (!start) {
         return NULL;
     }
-    uintptr_t       p = ((uintptr_t) start + sizeof(struct header) + align - 1) & ~(align - 1);
-    struct header * h = (struct header *) p - 1;
-    *h                = (struct header) {LIVE, bytes, start, class, 0};
-    return (void *) p;
+    uintptr_t p       = ((uintptr_t)start + sizeof(struct header) + align - 1) & ~(align - 1);
+    struct header * h = (struct header *)p - 1;
+    *h                = (struct header){LIVE, bytes, start, class, 0};
+    return (void *)p;
 }
 
 static struct header * header_of(const void * block, const char * what) {
-    struct header * h = (struct header *) block - 1;
+    struct header * h = (struct header *)block - 1;
     if (h->magic != LIVE) {
         farf_line("FATAL", "heap: %s of %p: %s", what, block,
                   h->magic == FREED ? "freed already" : "not a block, or its head is overwritten");
@@ -102,8 +102,8 @@ void heap_free(void * block) {
         window_unmap(h->start);
         return;
     }
-    unsigned            class = h->class;
-    struct free_block * f     = h->start;
+    unsigned class        = h->class;
+    struct free_block * f = h->start;
     pthread_mutex_lock(&heap.lock);
     f->next          = heap.free[class];
     heap.free[class] = f;
@@ -120,7 +120,7 @@ void * __wrap_malloc(size_t bytes);
 void * __wrap_calloc(size_t n, size_t bytes);
 void * __wrap_realloc(void * block, size_t bytes);
 void * __wrap_memalign(size_t align, size_t bytes);
-void   __wrap_free(void * block);
+void __wrap_free(void * block);
 
 void * __wrap_malloc(size_t bytes) {
     return heap_alloc(16, bytes);

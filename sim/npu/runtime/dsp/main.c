@@ -33,7 +33,7 @@ static bool body(const struct channel_frame * f, void * out, size_t bytes, uint3
 }
 
 static void * map_state(int fd, size_t bytes) {
-    if (lseek(fd, 0, SEEK_END) < (off_t) bytes) {
+    if (lseek(fd, 0, SEEK_END) < (off_t)bytes) {
         return NULL;
     }
     void * p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -44,22 +44,22 @@ static void * map_state(int fd, size_t bytes) {
 static int hello(struct channel_frame * f) {
     struct wire_hello h;
     if (!body(f, &h, sizeof h, 2) || h.version != WIRE_VERSION) {
-        return (int) AEE_EVERSIONNOTSUPPORT;
+        return (int)AEE_EVERSIONNOTSUPPORT;
     }
     dsp.domain   = h.domain;
     dsp.session  = h.session;
-    dsp.app_pid  = (pid_t) h.app_pid;
+    dsp.app_pid  = (pid_t)h.app_pid;
     dsp.counters = map_state(f->fds[0], sizeof *dsp.counters);
     dsp.state    = map_state(f->fds[1], sizeof *dsp.state);
     dsp.soc      = soc_selected();
     if (!dsp.counters || !dsp.state || !dsp.soc) {
-        return (int) AEE_EBADPARM;
+        return (int)AEE_EBADPARM;
     }
     return 0;
 }
 
 static int serve(struct channel_frame * f, uint64_t * value) {
-    struct wire_map   map;
+    struct wire_map map;
     struct wire_unmap unmap;
     struct wire_queue queue;
     struct wire_hello caller;
@@ -86,8 +86,8 @@ static int serve(struct channel_frame * f, uint64_t * value) {
 }
 
 static int answer(int status, uint64_t value) {
-    struct wire_reply r    = {status, 0, value};
-    struct iovec      part = {&r, sizeof r};
+    struct wire_reply r = {status, 0, value};
+    struct iovec part   = {&r, sizeof r};
     return channel_send(WIRE_CONTROL_FD, WIRE_REPLY, &part, 1, NULL, 0);
 }
 
@@ -100,11 +100,11 @@ static void at_end(void) {
 
 int main(void) {
     struct channel_frame f;
-    pid_t                parent = getppid();
+    pid_t parent = getppid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, SIG_IGN); /* of a terminal: the application decides, and this process ends with it */
     signal(SIGPIPE, SIG_IGN);
-    int       type;
+    int type;
     socklen_t size = sizeof type;
     if (getsockopt(WIRE_CONTROL_FD, SOL_SOCKET, SO_TYPE, &type, &size)) {
         fprintf(stderr, "hexsim-dsp is started by libcdsprpc.so, not by hand\n");
@@ -114,10 +114,10 @@ int main(void) {
     if (channel_recv(WIRE_CONTROL_FD, &f)) {
         return 2;
     }
-    int status = f.kind == WIRE_HELLO ? hello(&f) : (int) AEE_ERPC;
+    int status = f.kind == WIRE_HELLO ? hello(&f) : (int)AEE_ERPC;
     channel_free(&f);
     if (!status && parent != dsp.app_pid) {
-        status = (int) AEE_ENOSUCHPROCESS; /* the application ended meanwhile */
+        status = (int)AEE_ENOSUCHPROCESS; /* the application ended meanwhile */
     }
     if (!status) {
         window_init();

@@ -10,12 +10,12 @@
 #include "dsp.h"
 
 struct buffer {
-    int             app_fd, fd;
-    uint64_t        bytes;
-    bool            extended;
-    bool            announced; /* between fastrpc_mmap and fastrpc_munmap */
-    unsigned        refs;      /* mappings that are in use: the application's own, HAP_mmap, invocations */
-    void *          va;
+    int app_fd, fd;
+    uint64_t bytes;
+    bool extended;
+    bool announced; /* between fastrpc_mmap and fastrpc_munmap */
+    unsigned refs;  /* mappings that are in use: the application's own, HAP_mmap, invocations */
+    void * va;
     struct buffer * next;
 };
 
@@ -82,13 +82,13 @@ static void detach(struct buffer * b) {
 }
 
 static struct buffer * new_buffer(int app_fd, int fd, uint64_t bytes, bool extended) {
-    off_t            size = lseek(fd, 0, SEEK_END);
-    struct buffer * b    = NULL;
-    if (bytes > 0 && size >= 0 && bytes <= (uint64_t) size) { /* a short file would turn accesses into SIGBUS */
+    off_t size        = lseek(fd, 0, SEEK_END);
+    struct buffer * b = NULL;
+    if (bytes > 0 && size >= 0 && bytes <= (uint64_t)size) { /* a short file would turn accesses into SIGBUS */
         b = calloc(1, sizeof *b);
     }
     if (b) {
-        *b       = (struct buffer) {.app_fd = app_fd, .fd = fd, .bytes = bytes, .extended = extended, .next = all.list};
+        *b       = (struct buffer){.app_fd = app_fd, .fd = fd, .bytes = bytes, .extended = extended, .next = all.list};
         all.list = b;
     }
     return b;
@@ -119,7 +119,7 @@ int mapping_add(const struct wire_map * map, int fd, uint64_t * dsp_va) {
         }
     }
     if (!status && map->when == WIRE_MAP_NOW) {
-        *dsp_va = (uintptr_t) b->va;
+        *dsp_va = (uintptr_t)b->va;
     }
     pthread_mutex_unlock(&all.lock);
     if (fd >= 0) {
@@ -151,7 +151,7 @@ void * mapping_address(int app_fd, uint64_t offset, uint64_t bytes) {
     pthread_mutex_lock(&all.lock);
     struct buffer * b = by_fd(app_fd);
     if (b && b->va && offset <= b->bytes && bytes <= b->bytes - offset) {
-        p = (uint8_t *) b->va + offset;
+        p = (uint8_t *)b->va + offset;
     }
     pthread_mutex_unlock(&all.lock);
     return p;
@@ -161,12 +161,12 @@ void * mapping_borrow(int app_fd, int fd, uint64_t buffer_bytes, uint64_t offset
     void * p = NULL;
     pthread_mutex_lock(&all.lock);
     struct buffer * b = by_fd(app_fd);
-    int             own;
+    int own;
     if (!b && (own = dup(fd)) >= 0 && !(b = new_buffer(app_fd, own, buffer_bytes, false))) {
         close(own);
     }
     if (b && !b->extended && offset <= b->bytes && bytes <= b->bytes - offset && attach(b)) {
-        p = (uint8_t *) b->va + offset;
+        p = (uint8_t *)b->va + offset;
     } else if (b) {
         forget_if_unused(b);
     }
@@ -192,13 +192,13 @@ static void * hap_map(uint64_t bytes, int fd, bool extended) {
     if (!b) {
         farf_line("ERROR", "HAP_mmap: fd %d was never announced by fastrpc_mmap", fd);
     } else if (bytes > b->bytes) {
-        farf_line("ERROR", "HAP_mmap: fd %d: %llu bytes wanted of %llu", fd, (unsigned long long) bytes,
-                  (unsigned long long) b->bytes);
+        farf_line("ERROR", "HAP_mmap: fd %d: %llu bytes wanted of %llu", fd, (unsigned long long)bytes,
+                  (unsigned long long)b->bytes);
     } else if (extended != b->extended) {
         farf_line("ERROR", "HAP_mmap: fd %d was announced %s the 32-bit window", fd, b->extended ? "beyond" : "within");
     } else if (!attach(b)) {
         farf_line("ERROR", "HAP_mmap: fd %d: no room for %llu bytes in the 32-bit window", fd,
-                  (unsigned long long) b->bytes);
+                  (unsigned long long)b->bytes);
     } else {
         p = b->va;
     }
@@ -210,7 +210,7 @@ static int hap_unmap(uintptr_t va) {
     int status = AEE_ENOSUCHMAP;
     pthread_mutex_lock(&all.lock);
     for (struct buffer * b = all.list; b; b = b->next) {
-        if (b->va && (uintptr_t) b->va == va) {
+        if (b->va && (uintptr_t)b->va == va) {
             detach(b);
             status = 0;
             break;
@@ -221,23 +221,23 @@ static int hap_unmap(uintptr_t va) {
 }
 
 void * HAP_mmap2(void * addr, size_t len, int prot, int flags, int fd, long offset) {
-    (void) prot;
-    (void) flags;
+    (void)prot;
+    (void)flags;
     void * p = addr || offset || !len ? NULL : hap_map(len, fd, false);
-    return p ? p : (void *) -1;
+    return p ? p : (void *)-1;
 }
 
 void * HAP_mmap(void * addr, int len, int prot, int flags, int fd, long offset) {
-    return len <= 0 ? (void *) -1 : HAP_mmap2(addr, (size_t) len, prot, flags, fd, offset);
+    return len <= 0 ? (void *)-1 : HAP_mmap2(addr, (size_t)len, prot, flags, fd, offset);
 }
 
 int HAP_munmap2(void * addr, size_t len) {
-    (void) len;
-    return hap_unmap((uintptr_t) addr);
+    (void)len;
+    return hap_unmap((uintptr_t)addr);
 }
 
 int HAP_munmap(void * addr, int len) {
-    return HAP_munmap2(addr, (size_t) len);
+    return HAP_munmap2(addr, (size_t)len);
 }
 
 int HAP_mmap_get(int fd, void ** vaddr, uint64 * paddr) {
@@ -249,7 +249,7 @@ int HAP_mmap_get(int fd, void ** vaddr, uint64 * paddr) {
         *vaddr = p;
     }
     if (paddr) {
-        *paddr = (uint64) (uintptr_t) p;
+        *paddr = (uint64)(uintptr_t)p;
     }
     return 0;
 }
@@ -264,13 +264,13 @@ int HAP_mem_request(HAP_mem_req_payload_t * r) {
         return AEE_EBADPARM;
     }
     if (r->request_id == HAP_MEM_MAP) {
-        bool   extended = r->mmap.flags == HAP_MEM_FLAGS_EXTENDED_MAP;
-        void * p        = r->mmap.addr || !r->mmap.len ? NULL : hap_map(r->mmap.len, r->mmap.fd, extended);
-        r->mmap.dsp_va  = (uintptr_t) p;
+        bool extended  = r->mmap.flags == HAP_MEM_FLAGS_EXTENDED_MAP;
+        void * p       = r->mmap.addr || !r->mmap.len ? NULL : hap_map(r->mmap.len, r->mmap.fd, extended);
+        r->mmap.dsp_va = (uintptr_t)p;
         return p ? 0 : AEE_EMMAP;
     }
     if (r->request_id == HAP_MEM_UNMAP) {
-        return hap_unmap((uintptr_t) r->munmap.dsp_va);
+        return hap_unmap((uintptr_t)r->munmap.dsp_va);
     }
     return AEE_EUNSUPPORTED;
 }

@@ -17,26 +17,26 @@
 typedef int (*skel_function)(remote_handle64 handle, uint32_t scalars, remote_arg * args);
 
 struct module {
-    char            name[128];
-    unsigned        arch;
-    void *          dl;
-    uintptr_t       base, end;
-    struct symbols  symbols; /* for people */
+    char name[128];
+    unsigned arch;
+    void * dl;
+    uintptr_t base, end;
+    struct symbols symbols; /* for people */
 };
 
 #define MAX_MODULES 16
 #define MAX_HANDLES 64
 
 struct open_handle {
-    skel_function   function;
+    skel_function function;
     remote_handle64 inner;
-    bool            used;
+    bool used;
 };
 
 static struct {
-    pthread_mutex_t    lock;
-    struct module      module[MAX_MODULES];
-    _Atomic unsigned   n_modules;
+    pthread_mutex_t lock;
+    struct module module[MAX_MODULES];
+    _Atomic unsigned n_modules;
     struct open_handle handle[MAX_HANDLES];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -58,15 +58,15 @@ bool skel_symbol(uintptr_t address, char * name, size_t room, char * at, size_t 
     }
     const char * function = symbols_at(&m->symbols, address - m->base);
     snprintf(name, room, "%s", function ? function : "?");
-    snprintf(at, at_room, "%s+0x%zx", m->name, (size_t) (address - m->base));
+    snprintf(at, at_room, "%s+0x%zx", m->name, (size_t)(address - m->base));
     return true;
 }
 
 bool skel_holds_low(uint32_t low_bits, uintptr_t * whole) {
     for (unsigned i = 0; i < atomic_load(&all.n_modules); i++) {
         const struct module * m = &all.module[i];
-        uintptr_t             a = (m->base & ~(uintptr_t) UINT32_MAX) | low_bits;
-        a += a < m->base ? (uintptr_t) 1 << 32 : 0;
+        uintptr_t a             = (m->base & ~(uintptr_t)UINT32_MAX) | low_bits;
+        a += a < m->base ? (uintptr_t)1 << 32 : 0;
         if (a < m->end) {
             *whole = a;
             return true;
@@ -85,13 +85,13 @@ unsigned skel_arch(void) {
 /* The architecture in the name, ...-v79.so: for libraries that hexagon-clang did not mark. 0: unknown. */
 static unsigned arch_in_name(const char * name) {
     const char * v = strrchr(name, 'v');
-    unsigned     n = 0;
+    unsigned n     = 0;
     return v && sscanf(v, "v%2u.so", &n) == 1 ? n : 0;
 }
 
 static int extent(struct dl_phdr_info * info, size_t size, void * argument) {
     struct module * m = argument;
-    (void) size;
+    (void)size;
     if (info->dlpi_addr != m->base) {
         return 0;
     }
@@ -106,7 +106,7 @@ static int extent(struct dl_phdr_info * info, size_t size, void * argument) {
 
 /* With the lock held. */
 static struct module * load(const char * path, const char * name) {
-    unsigned       n = atomic_load(&all.n_modules);
+    unsigned n = atomic_load(&all.n_modules);
     struct symbols symbols;
     symbols_read(path, &symbols);
     unsigned arch = symbols.arch ? symbols.arch : arch_in_name(name);
@@ -135,8 +135,7 @@ static struct module * load(const char * path, const char * name) {
         return NULL;
     }
     struct module * m = &all.module[n];
-    *m                = (struct module) {.dl = dl, .base = map->l_addr, .end = map->l_addr, .arch = arch,
-                               .symbols = symbols};
+    *m = (struct module){.dl = dl, .base = map->l_addr, .end = map->l_addr, .arch = arch, .symbols = symbols};
     snprintf(m->name, sizeof m->name, "%s", name);
     dl_iterate_phdr(extent, m);
     atomic_store(&all.n_modules, n + 1);
@@ -150,8 +149,8 @@ static struct module * find_and_load(const char * name, const char * path) {
     }
     for (const char * folder = path; *folder;) {
         size_t n = strcspn(folder, ";");
-        char   file[4096];
-        snprintf(file, sizeof file, "%.*s/%s", (int) n, n ? folder : ".", name);
+        char file[4096];
+        snprintf(file, sizeof file, "%.*s/%s", (int)n, n ? folder : ".", name);
         char * whole = realpath(file, NULL);
         if (whole) {
             struct module * m = load(whole, name);
@@ -168,29 +167,29 @@ static struct module * find_and_load(const char * name, const char * path) {
 static bool parse_uri(const char * uri, char * library, size_t room, char * symbol, size_t symbol_room) {
     const char * p = strncmp(uri, "file:///", 8) ? NULL : uri + 8;
     const char * q = p ? strchr(p, '?') : NULL;
-    if (!q || q == p || (size_t) (q - p) >= room || memchr(p, '/', (size_t) (q - p))) {
+    if (!q || q == p || (size_t)(q - p) >= room || memchr(p, '/', (size_t)(q - p))) {
         return false;
     }
     size_t n = strcspn(q + 1, "&");
     if (!n || n >= symbol_room) {
         return false;
     }
-    snprintf(library, room, "%.*s", (int) (q - p), p);
-    snprintf(symbol, symbol_room, "%.*s", (int) n, q + 1);
+    snprintf(library, room, "%.*s", (int)(q - p), p);
+    snprintf(symbol, symbol_room, "%.*s", (int)n, q + 1);
     return true;
 }
 
 static int call_open(skel_function f, const char * uri, remote_handle64 * inner) {
-    uint32_t   bytes = (uint32_t) strlen(uri) + 1;
+    uint32_t bytes = (uint32_t)strlen(uri) + 1;
     remote_arg args[3];
     memset(args, 0, sizeof args);
     char * copy = heap_alloc(16, bytes);
     if (!copy) {
-        return (int) AEE_ENOMEMORY;
+        return (int)AEE_ENOMEMORY;
     }
     memcpy(copy, uri, bytes);
-    args[0].buf = (remote_buf) {&bytes, sizeof bytes};
-    args[1].buf = (remote_buf) {copy, bytes};
+    args[0].buf = (remote_buf){&bytes, sizeof bytes};
+    args[1].buf = (remote_buf){copy, bytes};
     int status  = f(0, REMOTE_SCALARS_MAKEX(0, 0, 2, 0, 0, 1), args);
     heap_free(copy);
     *inner = args[2].h64;
@@ -201,30 +200,30 @@ int skel_open(const char * uri, const char * path, uint64_t * handle) {
     char library[128], symbol[128];
     if (!parse_uri(uri, library, sizeof library, symbol, sizeof symbol)) {
         farf_line("ERROR", "not a URI of a DSP library: %s", uri);
-        return (int) AEE_ESCHEMENOTSUPPORTED;
+        return (int)AEE_ESCHEMENOTSUPPORTED;
     }
     pthread_mutex_lock(&all.lock);
     struct module * m = find_and_load(library, path);
     pthread_mutex_unlock(&all.lock);
     if (!m) {
-        return (int) AEE_EUNABLETOLOAD;
+        return (int)AEE_EUNABLETOLOAD;
     }
-    skel_function f = (skel_function) dlsym(m->dl, symbol);
+    skel_function f = (skel_function)dlsym(m->dl, symbol);
     if (!f) {
         farf_line("ERROR", "%s has no %s: a library of another interface", library, symbol);
-        return (int) AEE_EUNABLETOLOAD;
+        return (int)AEE_EUNABLETOLOAD;
     }
-    remote_handle64 inner  = 0;
-    int             status = call_open(f, uri, &inner);
+    remote_handle64 inner = 0;
+    int status            = call_open(f, uri, &inner);
     if (status) {
-        farf_line("ERROR", "%s: open failed with 0x%x", library, (unsigned) status);
+        farf_line("ERROR", "%s: open failed with 0x%x", library, (unsigned)status);
         return status;
     }
-    status = (int) AEE_EOUTOFHANDLES;
+    status = (int)AEE_EOUTOFHANDLES;
     pthread_mutex_lock(&all.lock);
     for (unsigned i = 0; i < MAX_HANDLES && status; i++) {
         if (!all.handle[i].used) {
-            all.handle[i] = (struct open_handle) {f, inner, true};
+            all.handle[i] = (struct open_handle){f, inner, true};
             *handle       = i + 1;
             status        = 0;
         }
@@ -247,10 +246,10 @@ static bool handle_copy(uint64_t handle, struct open_handle * h) {
 int skel_invoke(uint64_t handle, uint32_t scalars, void * args) {
     struct open_handle h;
     if (!handle_copy(handle, &h)) {
-        return (int) AEE_ENOSUCHHANDLE;
+        return (int)AEE_ENOSUCHHANDLE;
     }
     if (REMOTE_SCALARS_METHOD(scalars) < 2) {
-        return (int) AEE_EUNSUPPORTED; /* open and close have requests of their own */
+        return (int)AEE_EUNSUPPORTED; /* open and close have requests of their own */
     }
     return h.function(h.inner, scalars, args);
 }
@@ -258,7 +257,7 @@ int skel_invoke(uint64_t handle, uint32_t scalars, void * args) {
 int skel_close(uint64_t handle) {
     struct open_handle h;
     if (!handle_copy(handle, &h)) {
-        return (int) AEE_ENOSUCHHANDLE;
+        return (int)AEE_ENOSUCHHANDLE;
     }
     remote_arg arg;
     memset(&arg, 0, sizeof arg);

@@ -8,13 +8,13 @@
 struct symbol {
     uint64_t offset; /* from the library's base */
     uint64_t bytes;
-    char *   name;
+    char * name;
 };
 
 struct symbols {
     struct symbol * function; /* sorted */
-    size_t          n;
-    unsigned        arch; /* value of the absolute symbol hexsim_arch, which hexagon-clang sets; 0: none */
+    size_t n;
+    unsigned arch; /* value of the absolute symbol hexsim_arch, which hexagon-clang sets; 0: none */
 };
 
 /* Read a file; of one that is no 64-bit ELF file nothing is known. Free with symbols_free. */

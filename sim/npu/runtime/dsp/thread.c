@@ -22,15 +22,15 @@
 #define STACK_FILL 0xa5
 
 static struct {
-    pthread_mutex_t     lock;
+    pthread_mutex_t lock;
     struct dsp_thread * slot[MAX_THREADS]; /* index is id - FIRST_ID */
-    unsigned            next;
+    unsigned next;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 #define FIRST_ID 0x100u
 
 static _Thread_local struct dsp_thread * self;
-static struct dsp_thread                 process_thread = {.name = "process", .priority = 192};
+static struct dsp_thread process_thread = {.name = "process", .priority = 192};
 
 struct dsp_thread * thread_self(void) {
     return self ? self : &process_thread;
@@ -83,7 +83,7 @@ __attribute__((no_sanitize("address"))) size_t thread_stack_used(const struct ds
     while (p < t->stack_top && *p == STACK_FILL) {
         p++;
     }
-    return (size_t) (t->stack_top - p);
+    return (size_t)(t->stack_top - p);
 }
 
 static void run(void * argument) {
@@ -104,7 +104,7 @@ __attribute__((noinline, no_sanitize("address"))) static void * begin(void * arg
     fault_thread_init();
     t->stack_top = __builtin_frame_address(0);
     if (checks.stack) {
-        memset(t->stack, STACK_FILL, (size_t) (t->stack_top - 4096 - t->stack));
+        memset(t->stack, STACK_FILL, (size_t)(t->stack_top - 4096 - t->stack));
     }
     run(t);
     thread_ends(t);
@@ -124,7 +124,7 @@ unsigned thread_start(const char * name, size_t asked, int priority, void (*entr
     t->argument    = argument;
     t->priority    = priority;
     t->asked_bytes = asked;
-    t->stack_bytes = (size_t) env_number("HEXSIM_STACK_KIB", 1024, 64, 65536) << 10;
+    t->stack_bytes = (size_t)env_number("HEXSIM_STACK_KIB", 1024, 64, 65536) << 10;
     t->stack       = window_map(t->stack_bytes, -1, REGION_STACK, -1, region);
     pthread_attr_t attr;
     pthread_attr_init(&attr);
@@ -152,7 +152,7 @@ static void * reap(void * argument) {
 /* The stack is ours to unmap, so somebody has to wait for the thread's end. */
 void thread_detach(unsigned id) {
     struct dsp_thread * t = by_id(id);
-    pthread_t           reaper;
+    pthread_t reaper;
     if (t && !pthread_create(&reaper, NULL, reap, t)) {
         pthread_detach(reaper);
     }
@@ -182,7 +182,7 @@ int qurt_thread_join(unsigned int id, int * status) {
 }
 
 void qurt_thread_exit(int status) {
-    (void) status;
+    (void)status;
     thread_ends(thread_self());
     pthread_exit(NULL);
 }
@@ -206,7 +206,7 @@ int qurt_thread_set_priority(qurt_thread_t id, unsigned short priority) {
 }
 
 int qurt_sleep(unsigned long long us) {
-    struct timespec t = {(time_t) (us / 1000000), (long) (us % 1000000) * 1000};
+    struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
     nanosleep(&t, NULL);
     return QURT_EOK;
 }
@@ -216,5 +216,5 @@ int qurt_futex_wait(void * lock, int value) {
 }
 
 int qurt_futex_wake(void * lock, int n) {
-    return (int) syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+    return (int)syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
 }

@@ -28,15 +28,15 @@
 
 static struct {
     pthread_mutex_t lock;
-    struct region   region[MAX_REGIONS]; /* sorted by base */
-    size_t          n;
-    uintptr_t       end;
+    struct region region[MAX_REGIONS]; /* sorted by base */
+    size_t n;
+    uintptr_t end;
 } w = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = WINDOW_END};
 
 void window_init(void) {
-    int64_t mib = env_number("HEXSIM_WINDOW_MIB", (int64_t) ((WINDOW_END - WINDOW_START) >> 20), 8,
-                             (int64_t) ((WINDOW_END - WINDOW_START) >> 20));
-    w.end       = WINDOW_START + ((uintptr_t) mib << 20);
+    int64_t mib = env_number("HEXSIM_WINDOW_MIB", (int64_t)((WINDOW_END - WINDOW_START) >> 20), 8,
+                             (int64_t)((WINDOW_END - WINDOW_START) >> 20));
+    w.end       = WINDOW_START + ((uintptr_t)mib << 20);
 }
 
 static uintptr_t round_up(uintptr_t x) {
@@ -44,12 +44,12 @@ static uintptr_t round_up(uintptr_t x) {
 }
 
 static bool try_at(uintptr_t at, size_t bytes, int fd) {
-    int    flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    void * p     = mmap((void *) at, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
+    int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void * p  = mmap((void *)at, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
     if (p == MAP_FAILED) {
         return false;
     }
-    if (p != (void *) at) { /* a kernel that does not know the flag */
+    if (p != (void *)at) { /* a kernel that does not know the flag */
         munmap(p, bytes);
         return false;
     }
@@ -115,13 +115,13 @@ static void insert(uintptr_t base, size_t bytes, enum region_kind kind, int app_
     for (; i > 0 && w.region[i - 1].base > base; i--) {
         w.region[i] = w.region[i - 1];
     }
-    w.region[i] = (struct region) {base, bytes, kind, app_fd, ""};
+    w.region[i] = (struct region){base, bytes, kind, app_fd, ""};
     snprintf(w.region[i].name, sizeof w.region[i].name, "%s", name);
 }
 
 static void * map(size_t bytes, int fd, enum region_kind kind, int app_fd, const char * name, uintptr_t from,
                   uintptr_t to) {
-    bytes        = (bytes + 4095) & ~(size_t) 4095;
+    bytes        = (bytes + 4095) & ~(size_t)4095;
     uintptr_t at = 0;
     pthread_mutex_lock(&w.lock);
     if (bytes && bytes < EXTENDED_END && w.n < MAX_REGIONS) {
@@ -131,7 +131,7 @@ static void * map(size_t bytes, int fd, enum region_kind kind, int app_fd, const
         }
     }
     pthread_mutex_unlock(&w.lock);
-    return (void *) at;
+    return (void *)at;
 }
 
 void * window_map(size_t bytes, int fd, enum region_kind kind, int app_fd, const char * name) {
@@ -150,7 +150,7 @@ void * window_map_vtcm(size_t bytes) {
 void window_unmap(void * base) {
     pthread_mutex_lock(&w.lock);
     for (size_t i = 0; i < w.n; i++) {
-        if (w.region[i].base == (uintptr_t) base) {
+        if (w.region[i].base == (uintptr_t)base) {
             munmap(base, w.region[i].bytes);
             memmove(&w.region[i], &w.region[i + 1], (w.n - i - 1) * sizeof w.region[0]);
             w.n--;
@@ -161,7 +161,7 @@ void window_unmap(void * base) {
 }
 
 bool window_find(uintptr_t address, bool near, struct region * found) {
-    bool      ok   = false;
+    bool ok        = false;
     uintptr_t best = 16 * GUARD; /* farther than that, a neighbour explains nothing */
     /* Called by the fault handler too, perhaps by a thread that holds the lock: then read without it. */
     int locked = pthread_mutex_trylock(&w.lock);
@@ -169,10 +169,10 @@ bool window_find(uintptr_t address, bool near, struct region * found) {
         locked = pthread_mutex_trylock(&w.lock);
     }
     for (size_t i = 0; i < w.n; i++) {
-        const struct region * r    = &w.region[i];
-        uintptr_t             away = address < r->base               ? r->base - address
-                                     : address - r->base < r->bytes ? 0
-                                                                    : address - r->base - r->bytes + 1;
+        const struct region * r = &w.region[i];
+        uintptr_t away          = address < r->base              ? r->base - address
+                                  : address - r->base < r->bytes ? 0
+                                                                 : address - r->base - r->bytes + 1;
         if (away == 0 || (near && away < best)) {
             *found = *r;
             best   = away;
@@ -190,16 +190,16 @@ bool window_find(uintptr_t address, bool near, struct region * found) {
 
 void window_describe(uintptr_t a, char * text, size_t room) {
     struct region r;
-    uintptr_t     whole;
+    uintptr_t whole;
     if (window_find(a, false, &r)) {
-        snprintf(text, room, "%s +0x%zx of 0x%zx", r.name, (size_t) (a - r.base), r.bytes);
+        snprintf(text, room, "%s +0x%zx of 0x%zx", r.name, (size_t)(a - r.base), r.bytes);
     } else if (a < 0x10000) {
-        snprintf(text, room, "null pointer +0x%zx", (size_t) a);
-    } else if (a <= UINT32_MAX && skel_holds_low((uint32_t) a, &whole)) {
-        snprintf(text, room, "address 0x%zx of the library, cut to 32 bits", (size_t) whole);
+        snprintf(text, room, "null pointer +0x%zx", (size_t)a);
+    } else if (a <= UINT32_MAX && skel_holds_low((uint32_t)a, &whole)) {
+        snprintf(text, room, "address 0x%zx of the library, cut to 32 bits", (size_t)whole);
     } else if (window_find(a, true, &r)) {
         bool before = a < r.base;
-        snprintf(text, room, "0x%zx bytes %s %s", (size_t) (before ? r.base - a : a - r.base - r.bytes),
+        snprintf(text, room, "0x%zx bytes %s %s", (size_t)(before ? r.base - a : a - r.base - r.bytes),
                  before ? "before" : "after the end of", r.name);
     } else {
         snprintf(text, room, "nothing is mapped there%s", a > UINT32_MAX ? ", and it lies beyond 4 GiB" : "");

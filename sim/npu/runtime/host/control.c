@@ -18,7 +18,7 @@ static bool old_driver(void) {
 static int domain_by_name(const char * name, uint32_t bytes) {
     for (uint32_t i = 0; name && i < soc_domains(); i++) {
         if (strlen(domain_names[i]) == bytes && !strncmp(domain_names[i], name, bytes)) {
-            return (int) (SOC_FIRST_DOMAIN + i);
+            return (int)(SOC_FIRST_DOMAIN + i);
         }
     }
     return -1;
@@ -26,11 +26,11 @@ static int domain_by_name(const char * name, uint32_t bytes) {
 
 static int capability(struct remote_dsp_capability * c) {
     const struct soc * soc = soc_selected();
-    uint32_t           domain, session;
+    uint32_t domain, session;
     if (!soc) {
         return AEE_EUNSUPPORTEDAPI;
     }
-    bool present = pd_split((int) c->domain, &domain, &session);
+    bool present = pd_split((int)c->domain, &domain, &session);
     if (c->attribute_ID == DOMAIN_SUPPORT) {
         c->capability = present;
         return 0;
@@ -82,9 +82,9 @@ EXPORT int remote_handle_control(uint32_t request, void * data, uint32_t size) {
 }
 
 EXPORT int remote_handle64_control(remote_handle64 handle, uint32_t request, void * data, uint32_t size) {
-    (void) handle;
+    (void)handle;
     if (request == DSPRPC_GET_DOMAIN && data && size == sizeof(remote_rpc_get_domain_t)) {
-        ((remote_rpc_get_domain_t *) data)->domain = CDSP_DOMAIN_ID;
+        ((remote_rpc_get_domain_t *)data)->domain = CDSP_DOMAIN_ID;
         return 0;
     }
     return request == DSPRPC_GET_DSP_INFO ? AEE_EUNSUPPORTED : remote_handle_control(request, data, size);
@@ -93,7 +93,7 @@ EXPORT int remote_handle64_control(remote_handle64 handle, uint32_t request, voi
 /* ---- sessions ---- */
 
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool            reserved[SOC_MAX_DOMAINS][HOST_MAX_SESSIONS];
+static bool reserved[SOC_MAX_DOMAINS][HOST_MAX_SESSIONS];
 
 static int reserve(remote_rpc_reserve_new_session_t * r) {
     int domain = domain_by_name(r->domain_name, r->domain_name_len);
@@ -103,11 +103,11 @@ static int reserve(remote_rpc_reserve_new_session_t * r) {
     int status = AEE_ENOSESSION;
     pthread_mutex_lock(&reserve_lock);
     for (uint32_t s = 1; s < HOST_MAX_SESSIONS && status; s++) {
-        bool * taken = &reserved[(uint32_t) domain - SOC_FIRST_DOMAIN][s];
+        bool * taken = &reserved[(uint32_t)domain - SOC_FIRST_DOMAIN][s];
         if (!*taken) {
             *taken                 = true;
             r->session_id          = s;
-            r->effective_domain_id = (uint32_t) domain + s * HOST_DOMAIN_STRIDE;
+            r->effective_domain_id = (uint32_t)domain + s * HOST_DOMAIN_STRIDE;
             status                 = 0;
         }
     }
@@ -120,7 +120,7 @@ static int effective(remote_rpc_effective_domain_id_t * e) {
     if (domain < 0 || e->session_id >= HOST_MAX_SESSIONS) {
         return AEE_EINVALIDDOMAIN;
     }
-    e->effective_domain_id = (uint32_t) domain + e->session_id * HOST_DOMAIN_STRIDE;
+    e->effective_domain_id = (uint32_t)domain + e->session_id * HOST_DOMAIN_STRIDE;
     return 0;
 }
 
@@ -129,12 +129,12 @@ static int make_uri(remote_rpc_get_uri_t * u) {
         return AEE_EINVALIDDOMAIN;
     }
     char uri[1024];
-    int  n = snprintf(uri, sizeof uri, "%.*s&_dom=%.*s&_session=%u", (int) u->module_uri_len, u->module_uri,
-                      (int) u->domain_name_len, u->domain_name, u->session_id);
-    if (n < 0 || n >= (int) sizeof uri || (uint32_t) n >= u->uri_len) {
+    int n = snprintf(uri, sizeof uri, "%.*s&_dom=%.*s&_session=%u", (int)u->module_uri_len, u->module_uri,
+                     (int)u->domain_name_len, u->domain_name, u->session_id);
+    if (n < 0 || n >= (int)sizeof uri || (uint32_t)n >= u->uri_len) {
         return AEE_EBADSIZE;
     }
-    memcpy(u->uri, uri, (size_t) n + 1);
+    memcpy(u->uri, uri, (size_t)n + 1);
     return 0;
 }
 
@@ -173,16 +173,16 @@ EXPORT int remote_system_request(system_req_payload * request) {
         request->sys.num_domains = 0;
         return 0;
     }
-    int n                    = (int) soc_domains();
+    int n                    = (int)soc_domains();
     request->sys.num_domains = n;
     for (int i = 0; request->sys.domains && i < n && i < request->sys.max_domains; i++) {
         fastrpc_domain * d = &request->sys.domains[i];
         memset(d, 0, sizeof *d);
-        d->id = (int) SOC_FIRST_DOMAIN + i;
+        d->id = (int)SOC_FIRST_DOMAIN + i;
         snprintf(d->name, sizeof d->name, "%s", domain_names[i]);
         d->type        = FASTRPC_NSP;
         d->status      = 1;
-        d->instance_id = (uint32_t) i;
+        d->instance_id = (uint32_t)i;
     }
     return 0;
 }

@@ -34,7 +34,7 @@ static void write_one(FILE * f, const struct pd * pd) {
 
 void counters_write(void) {
     const char * path = getenv("HEXSIM_COUNTERS");
-    size_t       n;
+    size_t n;
     struct pd * const * list = pd_all(&n);
     if (!path || !*path || !n) {
         return;

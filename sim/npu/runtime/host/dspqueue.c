@@ -14,16 +14,16 @@
 #define DSP_GONE AEE_EINTERRUPTED
 
 struct dspqueue {
-    struct ring         ring;
-    struct pd *         pd;
-    struct pd_queue     entry;
-    uint64_t            id, bytes;
-    uint32_t            ring_bytes[2];
+    struct ring ring;
+    struct pd * pd;
+    struct pd_queue entry;
+    uint64_t id, bytes;
+    uint32_t ring_bytes[2];
     dspqueue_callback_t on_packet, on_error;
-    void *              context;
-    pthread_t           waiter;
-    bool                has_waiter;
-    _Atomic bool        closing;
+    void * context;
+    pthread_t waiter;
+    bool has_waiter;
+    _Atomic bool closing;
 };
 
 static uint32_t rounded(uint32_t bytes) {
@@ -52,7 +52,7 @@ static AEEResult code(enum ring_status status, AEEResult too_small) {
 
 /* Wait for packets and for the end of the DSP process, on behalf of the callbacks. */
 static void * waiter(void * argument) {
-    struct dspqueue *  q = argument;
+    struct dspqueue * q = argument;
     struct ring_packet head;
     while (!atomic_load(&q->closing)) {
         enum ring_status status = ring_peek(&q->ring, 1, &head, 50000);
@@ -74,11 +74,11 @@ EXPORT AEEResult dspqueue_create(int domain, uint32_t flags, uint32_t req_queue_
                                  dspqueue_callback_t packet_callback, dspqueue_callback_t error_callback,
                                  void * callback_context, dspqueue_t * queue) {
     static _Atomic uint64_t next_id = 1;
-    (void) flags;
+    (void)flags;
     if (!queue) {
         return AEE_EBADPARM;
     }
-    int         status;
+    int status;
     struct pd * pd = pd_get(domain, false, &status);
     if (!pd) {
         return status;
@@ -88,16 +88,16 @@ EXPORT AEEResult dspqueue_create(int domain, uint32_t flags, uint32_t req_queue_
         return AEE_ENOMEMORY;
     }
     q->pd            = pd;
-    q->id            = (uint64_t) pd->domain << 48 | (uint64_t) pd->session << 40 | atomic_fetch_add(&next_id, 1);
+    q->id            = (uint64_t)pd->domain << 48 | (uint64_t)pd->session << 40 | atomic_fetch_add(&next_id, 1);
     q->ring_bytes[0] = rounded(req_queue_size);
     q->ring_bytes[1] = rounded(resp_queue_size);
     q->bytes         = ring_total(q->ring_bytes);
     q->on_packet     = packet_callback;
     q->on_error      = error_callback;
     q->context       = callback_context;
-    int    fd        = memfd_create("dspqueue", MFD_CLOEXEC);
+    int fd           = memfd_create("dspqueue", MFD_CLOEXEC);
     void * memory    = MAP_FAILED;
-    if (fd >= 0 && !ftruncate(fd, (off_t) q->bytes)) {
+    if (fd >= 0 && !ftruncate(fd, (off_t)q->bytes)) {
         memory = mmap(NULL, q->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     if (memory == MAP_FAILED) {
@@ -117,7 +117,7 @@ EXPORT AEEResult dspqueue_create(int domain, uint32_t flags, uint32_t req_queue_
         free(q);
         return status;
     }
-    q->entry = (struct pd_queue) {q->id, &q->ring, NULL};
+    q->entry = (struct pd_queue){q->id, &q->ring, NULL};
     pthread_mutex_lock(&pd->lock);
     q->entry.next = pd->queues;
     pd->queues    = &q->entry;
@@ -139,11 +139,11 @@ EXPORT AEEResult dspqueue_export(dspqueue_t q, uint64_t * queue_id) {
 
 EXPORT AEEResult dspqueue_import(uint64_t queue_id, dspqueue_callback_t packet_callback,
                                  dspqueue_callback_t error_callback, void * callback_context, dspqueue_t * queue) {
-    (void) queue_id;
-    (void) packet_callback;
-    (void) error_callback;
-    (void) callback_context;
-    (void) queue;
+    (void)queue_id;
+    (void)packet_callback;
+    (void)error_callback;
+    (void)callback_context;
+    (void)queue;
     return AEE_EUNSUPPORTED; /* for the DSP */
 }
 
@@ -151,8 +151,8 @@ EXPORT AEEResult dspqueue_close(dspqueue_t q) {
     if (!q) {
         return AEE_EBADPARM;
     }
-    struct wire_queue body   = {.id = q->id};
-    int               status = pd_request(q->pd, WIRE_QUEUE_DEL, &body, sizeof body, NULL, 0, NULL);
+    struct wire_queue body = {.id = q->id};
+    int status             = pd_request(q->pd, WIRE_QUEUE_DEL, &body, sizeof body, NULL, 0, NULL);
     if (status && status != AEE_ECONNRESET) {
         return status; /* the DSP still has it */
     }
@@ -180,7 +180,7 @@ static bool mapped(struct pd * pd, uint32_t fd, size_t * bytes) {
     bool ok = false;
     pthread_mutex_lock(&pd->lock);
     for (size_t i = 0; i < pd->n_maps && !ok; i++) {
-        if (pd->maps[i].fd == (int) fd) {
+        if (pd->maps[i].fd == (int)fd) {
             *bytes = pd->maps[i].bytes;
             ok     = true;
         }
@@ -191,7 +191,7 @@ static bool mapped(struct pd * pd, uint32_t fd, size_t * bytes) {
 
 EXPORT AEEResult dspqueue_write(dspqueue_t q, uint32_t flags, uint32_t num_buffers, struct dspqueue_buffer * buffers,
                                 uint32_t message_length, const uint8_t * message, uint32_t timeout_us) {
-    (void) flags;
+    (void)flags;
     struct ring_buffer list[RING_MAX_BUFFERS];
     if (!q || num_buffers > RING_MAX_BUFFERS || message_length > RING_MAX_MESSAGE || (num_buffers && !buffers) ||
         (message_length && !message)) {
@@ -202,14 +202,14 @@ EXPORT AEEResult dspqueue_write(dspqueue_t q, uint32_t flags, uint32_t num_buffe
         if (!mapped(q->pd, buffers[i].fd, &bytes)) {
             return atomic_load(&q->pd->dead) ? DSP_GONE : AEE_ENOSUCHMAP;
         }
-        uint32_t n = buffers[i].size ? buffers[i].size : (uint32_t) (bytes - buffers[i].offset);
+        uint32_t n = buffers[i].size ? buffers[i].size : (uint32_t)(bytes - buffers[i].offset);
         if (buffers[i].offset > bytes || n > bytes - buffers[i].offset) {
             return AEE_EBADPARM;
         }
-        list[i] = (struct ring_buffer) {buffers[i].fd, n, buffers[i].offset, buffers[i].flags};
+        list[i] = (struct ring_buffer){buffers[i].fd, n, buffers[i].offset, buffers[i].flags};
     }
-    uint32_t packet = (num_buffers ? DSPQUEUE_PACKET_FLAG_BUFFERS : 0) |
-                      (message_length ? DSPQUEUE_PACKET_FLAG_MESSAGE : 0);
+    uint32_t packet =
+        (num_buffers ? DSPQUEUE_PACKET_FLAG_BUFFERS : 0) | (message_length ? DSPQUEUE_PACKET_FLAG_MESSAGE : 0);
     return code(ring_write(&q->ring, 0, packet, list, num_buffers, message, message_length, timeout_us), AEE_EBADPARM);
 }
 
@@ -220,24 +220,24 @@ EXPORT AEEResult dspqueue_write_noblock(dspqueue_t q, uint32_t flags, uint32_t n
 }
 
 EXPORT AEEResult dspqueue_read(dspqueue_t q, uint32_t * flags, uint32_t max_buffers, uint32_t * num_buffers,
-                               struct dspqueue_buffer * buffers, uint32_t max_message_length,
-                               uint32_t * message_length, uint8_t * message, uint32_t timeout_us) {
+                               struct dspqueue_buffer * buffers, uint32_t max_message_length, uint32_t * message_length,
+                               uint8_t * message, uint32_t timeout_us) {
     if (!q) {
         return AEE_EBADPARM;
     }
     struct ring_packet head;
     struct ring_buffer list[RING_MAX_BUFFERS];
-    uint32_t           room = max_buffers < RING_MAX_BUFFERS ? max_buffers : RING_MAX_BUFFERS;
-    AEEResult status = code(ring_read(&q->ring, 1, &head, list, room, message, max_message_length, timeout_us),
-                            AEE_EBADSIZE);
+    uint32_t room = max_buffers < RING_MAX_BUFFERS ? max_buffers : RING_MAX_BUFFERS;
+    AEEResult status =
+        code(ring_read(&q->ring, 1, &head, list, room, message, max_message_length, timeout_us), AEE_EBADSIZE);
     if (status) {
         return status;
     }
     for (uint32_t i = 0; i < head.n_buffers; i++) {
         struct host_buffer b;
-        bool known = host_buffer_of((int) list[i].fd, &b) && list[i].offset <= b.bytes &&
+        bool known = host_buffer_of((int)list[i].fd, &b) && list[i].offset <= b.bytes &&
                      list[i].bytes <= b.bytes - list[i].offset;
-        buffers[i] = (struct dspqueue_buffer) {list[i].fd, list[i].bytes, list[i].offset, list[i].flags, {NULL}};
+        buffers[i]     = (struct dspqueue_buffer){list[i].fd, list[i].bytes, list[i].offset, list[i].flags, {NULL}};
         buffers[i].ptr = known ? b.base + list[i].offset : NULL;
     }
     if (flags) {
@@ -263,8 +263,8 @@ EXPORT AEEResult dspqueue_peek(dspqueue_t q, uint32_t * flags, uint32_t * num_bu
     if (!q) {
         return AEE_EBADPARM;
     }
-    struct ring_packet head   = {0};
-    AEEResult          status = code(ring_peek(&q->ring, 1, &head, timeout_us), AEE_EBADSIZE);
+    struct ring_packet head = {0};
+    AEEResult status        = code(ring_peek(&q->ring, 1, &head, timeout_us), AEE_EBADSIZE);
     if (!status && flags) {
         *flags = head.flags;
     }

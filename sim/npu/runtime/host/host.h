@@ -18,8 +18,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* A code as the DSP side gives it. */
-#define DSP_CODE(code) ((int) (DSP_AEE_EOFFSET + (code)))
-#define DSP_SHELL_MISSING ((int) 0x80000600)
+#define DSP_CODE(code) ((int)(DSP_AEE_EOFFSET + (code)))
+#define DSP_SHELL_MISSING ((int)0x80000600)
 
 /* As in the public FastRPC library: an effective domain id is domain + 8 * session, four sessions at most. */
 #define HOST_DOMAIN_STRIDE 8u
@@ -29,9 +29,9 @@
 
 struct host_buffer {
     uint8_t * base;
-    size_t    bytes;
-    int       fd;
-    bool      owned; /* of rpcmem, not of remote_register_buf */
+    size_t bytes;
+    int fd;
+    bool owned; /* of rpcmem, not of remote_register_buf */
 };
 
 /* The buffer that holds address, or has descriptor fd; copied, since it may vanish. */
@@ -41,27 +41,27 @@ bool host_buffer_of(int fd, struct host_buffer * found);
 /* ---- processes on the DSP (pd.c): one for each physical DSP and session ---- */
 
 struct pd_map {
-    int    fd;
+    int fd;
     size_t bytes;
 };
 
 struct pd_queue {
-    uint64_t          id;
-    struct ring *     ring;
+    uint64_t id;
+    struct ring * ring;
     struct pd_queue * next;
 };
 
 struct pd {
-    uint32_t                 domain, session;
-    pid_t                    pid;
-    int                      control;      /* socket */
-    pthread_mutex_t          control_lock; /* one request at a time */
-    _Atomic bool             dead;
-    pthread_mutex_t          lock; /* of what follows */
-    struct pd_map *          maps;
-    size_t                   n_maps, room_maps;
-    struct pd_queue *        queues;
-    unsigned                 handles;
+    uint32_t domain, session;
+    pid_t pid;
+    int control;                  /* socket */
+    pthread_mutex_t control_lock; /* one request at a time */
+    _Atomic bool dead;
+    pthread_mutex_t lock; /* of what follows */
+    struct pd_map * maps;
+    size_t n_maps, room_maps;
+    struct pd_queue * queues;
+    unsigned handles;
     struct shared_counters * counters;
 };
 
@@ -86,7 +86,7 @@ void pd_shutdown_all(void);
 
 /* ---- counters (counters.c) ---- */
 
-#define HOST_COUNT(pd, name, n) atomic_fetch_add(&(pd)->counters->counter[SHARED_##name], (uint64_t) (n))
+#define HOST_COUNT(pd, name, n) atomic_fetch_add(&(pd)->counters->counter[SHARED_##name], (uint64_t)(n))
 
 /* Write HEXSIM_COUNTERS, if set: all processes so far. */
 void counters_write(void);

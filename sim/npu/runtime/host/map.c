@@ -6,7 +6,7 @@
 
 static bool remember(struct pd * pd, int fd, size_t bytes) {
     if (pd->n_maps == pd->room_maps) {
-        size_t          room = pd->room_maps ? 2 * pd->room_maps : 64;
+        size_t room          = pd->room_maps ? 2 * pd->room_maps : 64;
         struct pd_map * maps = realloc(pd->maps, room * sizeof *maps);
         if (!maps) {
             return false;
@@ -14,7 +14,7 @@ static bool remember(struct pd * pd, int fd, size_t bytes) {
         pd->maps      = maps;
         pd->room_maps = room;
     }
-    pd->maps[pd->n_maps++] = (struct pd_map) {fd, bytes};
+    pd->maps[pd->n_maps++] = (struct pd_map){fd, bytes};
     return true;
 }
 
@@ -22,7 +22,7 @@ static bool remember(struct pd * pd, int fd, size_t bytes) {
 static long position(const struct pd * pd, int fd) {
     for (size_t i = 0; i < pd->n_maps; i++) {
         if (pd->maps[i].fd == fd) {
-            return (long) i;
+            return (long)i;
         }
     }
     return -1;
@@ -30,7 +30,7 @@ static long position(const struct pd * pd, int fd) {
 
 EXPORT int fastrpc_mmap(int domain, int fd, void * addr, int offset, size_t length, enum fastrpc_map_flags flags) {
     struct host_buffer b;
-    (void) addr;
+    (void)addr;
     if (!host_buffer_of(fd, &b)) {
         return AEE_EINVALIDFD;
     }
@@ -55,7 +55,7 @@ EXPORT int fastrpc_mmap(int domain, int fd, void * addr, int offset, size_t leng
     default:
         return AEE_EBADPARM;
     }
-    int         status;
+    int status;
     struct pd * pd = pd_get(domain, false, &status);
     if (!pd) {
         return status;
@@ -81,9 +81,9 @@ EXPORT int fastrpc_mmap(int domain, int fd, void * addr, int offset, size_t leng
 }
 
 EXPORT int fastrpc_munmap(int domain, int fd, void * addr, size_t length) {
-    (void) addr;
-    (void) length;
-    int         status;
+    (void)addr;
+    (void)length;
+    int status;
     struct pd * pd = pd_get(domain, false, &status);
     if (!pd) {
         return status;

@@ -21,11 +21,11 @@
 extern char ** environ;
 
 static struct {
-    pthread_mutex_t        lock;
-    struct pd **           list; /* the dead ones too: handles and queues still point at them */
-    size_t                 n;
+    pthread_mutex_t lock;
+    struct pd ** list; /* the dead ones too: handles and queues still point at them */
+    size_t n;
     struct shared_domain * state[SOC_MAX_DOMAINS];
-    int                    state_fd[SOC_MAX_DOMAINS];
+    int state_fd[SOC_MAX_DOMAINS];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct pd * const * pd_all(size_t * n) {
@@ -37,8 +37,8 @@ bool pd_split(int effective_domain, uint32_t * domain, uint32_t * session) {
     if (effective_domain < 0) {
         return false;
     }
-    *domain  = (uint32_t) effective_domain % HOST_DOMAIN_STRIDE;
-    *session = (uint32_t) effective_domain / HOST_DOMAIN_STRIDE;
+    *domain  = (uint32_t)effective_domain % HOST_DOMAIN_STRIDE;
+    *session = (uint32_t)effective_domain / HOST_DOMAIN_STRIDE;
     return *domain >= SOC_FIRST_DOMAIN && *domain < SOC_FIRST_DOMAIN + soc_domains() && *session < HOST_MAX_SESSIONS;
 }
 
@@ -60,7 +60,7 @@ static void say_how(const struct pd * pd, int status, bool known) {
     } else if (known) {
         snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(status));
     }
-    fprintf(stderr, "hexsim: DSP process %d (domain %u, session %u) %s\n", (int) pd->pid, pd->domain, pd->session, how);
+    fprintf(stderr, "hexsim: DSP process %d (domain %u, session %u) %s\n", (int)pd->pid, pd->domain, pd->session, how);
 }
 
 void pd_note_dead(struct pd * pd) {
@@ -86,11 +86,11 @@ static bool program_path(char * path, size_t room) {
         snprintf(path, room, "%s", named);
     } else {
         Dl_info info;
-        if (!dladdr((void *) pd_get, &info) || !info.dli_fname) {
+        if (!dladdr((void *)pd_get, &info) || !info.dli_fname) {
             return false;
         }
         const char * slash = strrchr(info.dli_fname, '/');
-        int          n     = slash ? (int) (slash - info.dli_fname) + 1 : 0;
+        int n              = slash ? (int)(slash - info.dli_fname) + 1 : 0;
         snprintf(path, room, "%.*shexsim-dsp", n, info.dli_fname);
     }
     if (access(path, X_OK)) {
@@ -101,28 +101,28 @@ static bool program_path(char * path, size_t room) {
 }
 
 struct start {
-    struct pd *     pd;
-    const char *    path;
-    int             far_socket;
-    int             error;
-    bool            done;
+    struct pd * pd;
+    const char * path;
+    int far_socket;
+    int error;
+    bool done;
     pthread_mutex_t lock;
-    pthread_cond_t  cond;
+    pthread_cond_t cond;
 };
 
 static int spawn(struct start * s) {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t          attr;
-    sigset_t                   none;
+    posix_spawnattr_t attr;
+    sigset_t none;
     sigemptyset(&none);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawn_file_actions_adddup2(&actions, s->far_socket, WIRE_CONTROL_FD);
-    char   name[] = "hexsim-dsp";
+    char name[]   = "hexsim-dsp";
     char * argv[] = {name, NULL};
-    int    error  = posix_spawn(&s->pd->pid, s->path, &actions, &attr, argv, environ);
+    int error     = posix_spawn(&s->pd->pid, s->path, &actions, &attr, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attr);
     return error;
@@ -130,8 +130,8 @@ static int spawn(struct start * s) {
 
 /* Start the process, tell the starter, and wait for the process's end. */
 static void * keeper(void * argument) {
-    struct start * s  = argument;
-    struct pd *    pd = s->pd;
+    struct start * s = argument;
+    struct pd * pd   = s->pd;
     pthread_setname_np(pthread_self(), "hexsim-keeper");
     int error = spawn(s);
     pthread_mutex_lock(&s->lock);
@@ -142,7 +142,7 @@ static void * keeper(void * argument) {
     if (error) {
         return NULL;
     }
-    int   status = 0;
+    int status = 0;
     pid_t got;
     do {
         got = waitpid(pd->pid, &status, 0);
@@ -157,7 +157,7 @@ static int start_process(struct pd * pd, const char * path, int far_socket) {
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.cond, NULL);
     pthread_t thread;
-    sigset_t  every, old;
+    sigset_t every, old;
     sigfillset(&every); /* the application's signals are not for this thread */
     pthread_sigmask(SIG_SETMASK, &every, &old);
     int error = pthread_create(&thread, NULL, keeper, &s);
@@ -176,7 +176,7 @@ static int start_process(struct pd * pd, const char * path, int far_socket) {
 
 static void * shared_memory(const char * name, size_t bytes, int * fd) {
     *fd = memfd_create(name, MFD_CLOEXEC);
-    if (*fd < 0 || ftruncate(*fd, (off_t) bytes)) {
+    if (*fd < 0 || ftruncate(*fd, (off_t)bytes)) {
         return NULL;
     }
     void * p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
@@ -195,9 +195,9 @@ static struct pd * pd_start(uint32_t domain, uint32_t session, int * status) {
     if (!all.state[d]) {
         all.state[d] = shared_memory("hexsim-domain", sizeof(struct shared_domain), &all.state_fd[d]);
     }
-    struct pd *  pd   = calloc(1, sizeof *pd);
+    struct pd * pd    = calloc(1, sizeof *pd);
     struct pd ** list = realloc(all.list, (all.n + 1) * sizeof *list);
-    int          sockets[2], counters_fd = -1;
+    int sockets[2], counters_fd = -1;
     if (list) {
         all.list = list;
     }
@@ -220,9 +220,9 @@ static struct pd * pd_start(uint32_t domain, uint32_t session, int * status) {
         return NULL;
     }
     all.list[all.n++]       = pd;
-    struct wire_hello hello = {WIRE_VERSION, domain, session, 0, (uint64_t) getpid()};
-    int               fds[] = {counters_fd, all.state_fd[d]};
-    int               got   = pd_request(pd, WIRE_HELLO, &hello, sizeof hello, fds, 2, NULL);
+    struct wire_hello hello = {WIRE_VERSION, domain, session, 0, (uint64_t)getpid()};
+    int fds[]               = {counters_fd, all.state_fd[d]};
+    int got                 = pd_request(pd, WIRE_HELLO, &hello, sizeof hello, fds, 2, NULL);
     close(counters_fd);
     if (got) {
         *status = got == AEE_ECONNRESET ? DSP_CODE(0x014) : got;
@@ -257,7 +257,7 @@ struct pd * pd_get(int effective_domain, bool restart, int * status) {
 
 static int exchange(int socket, uint32_t kind, const void * body, size_t bytes, const int * fds, uint32_t n_fds,
                     uint64_t * value) {
-    struct iovec         part = {(void *) body, bytes};
+    struct iovec part = {(void *)body, bytes};
     struct channel_frame frame;
     if (channel_send(socket, kind, &part, 1, fds, n_fds) || channel_recv(socket, &frame)) {
         return AEE_ECONNRESET;
@@ -290,12 +290,12 @@ int pd_request(struct pd * pd, uint32_t kind, const void * body, size_t bytes, c
 /* ---- call connections ---- */
 
 struct call {
-    struct pd *   pd;
-    int           socket;
+    struct pd * pd;
+    int socket;
     struct call * next;
 };
 
-static pthread_key_t  calls_key;
+static pthread_key_t calls_key;
 static pthread_once_t calls_once = PTHREAD_ONCE_INIT;
 
 static void calls_end(void * list) {
@@ -318,21 +318,21 @@ int pd_call_socket(struct pd * pd) {
             return atomic_load(&pd->dead) ? -1 : c->socket;
         }
     }
-    int           sockets[2];
+    int sockets[2];
     struct call * c = malloc(sizeof *c);
     if (!c || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
         free(c);
         return -1;
     }
-    struct wire_hello hello  = {WIRE_VERSION, pd->domain, pd->session, 0, (uint64_t) syscall(SYS_gettid)};
-    int               status = pd_request(pd, WIRE_CALLER, &hello, sizeof hello, &sockets[1], 1, NULL);
+    struct wire_hello hello = {WIRE_VERSION, pd->domain, pd->session, 0, (uint64_t)syscall(SYS_gettid)};
+    int status              = pd_request(pd, WIRE_CALLER, &hello, sizeof hello, &sockets[1], 1, NULL);
     close(sockets[1]);
     if (status) {
         close(sockets[0]);
         free(c);
         return -1;
     }
-    *c = (struct call) {pd, sockets[0], list};
+    *c = (struct call){pd, sockets[0], list};
     pthread_setspecific(calls_key, c);
     return c->socket;
 }

@@ -10,16 +10,16 @@
 #include "remote.h"
 
 static struct {
-    pthread_mutex_t      lock;
+    pthread_mutex_t lock;
     struct host_buffer * list;
-    size_t               n, room;
+    size_t n, room;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool add(struct host_buffer buffer) {
     bool ok = true;
     pthread_mutex_lock(&all.lock);
     if (all.n == all.room) {
-        size_t               room = all.room ? 2 * all.room : 64;
+        size_t room               = all.room ? 2 * all.room : 64;
         struct host_buffer * list = realloc(all.list, room * sizeof *list);
         ok                        = list != NULL;
         if (ok) {
@@ -40,8 +40,8 @@ static bool find(const void * address, int fd, struct host_buffer * found) {
     pthread_mutex_lock(&all.lock);
     for (size_t i = 0; i < all.n && !ok; i++) {
         const struct host_buffer * b = &all.list[i];
-        size_t                     o = (size_t) ((const uint8_t *) address - b->base);
-        ok                           = address ? (const uint8_t *) address >= b->base && o < b->bytes : b->fd == fd;
+        size_t o                     = (size_t)((const uint8_t *)address - b->base);
+        ok                           = address ? (const uint8_t *)address >= b->base && o < b->bytes : b->fd == fd;
         if (ok) {
             *found = *b;
         }
@@ -72,13 +72,15 @@ static bool take(const void * base, bool owned, struct host_buffer * taken) {
     return ok;
 }
 
-EXPORT void rpcmem_init(void) {}
+EXPORT void rpcmem_init(void) {
+}
 
-EXPORT void rpcmem_deinit(void) {}
+EXPORT void rpcmem_deinit(void) {
+}
 
 EXPORT void * rpcmem_alloc2(int heapid, uint32_t flags, size_t size) {
-    (void) heapid;
-    (void) flags;
+    (void)heapid;
+    (void)flags;
     const size_t page = 4096;
     if (size == 0 || size > SIZE_MAX / 2) {
         return NULL;
@@ -89,7 +91,7 @@ EXPORT void * rpcmem_alloc2(int heapid, uint32_t flags, size_t size) {
         return NULL;
     }
     void * p = MAP_FAILED;
-    if (!ftruncate(b.fd, (off_t) b.bytes)) {
+    if (!ftruncate(b.fd, (off_t)b.bytes)) {
         p = mmap(NULL, b.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, b.fd, 0);
     }
     b.base = p;
@@ -104,7 +106,7 @@ EXPORT void * rpcmem_alloc2(int heapid, uint32_t flags, size_t size) {
 }
 
 EXPORT void * rpcmem_alloc(int heapid, uint32_t flags, int size) {
-    return size <= 0 ? NULL : rpcmem_alloc2(heapid, flags, (size_t) size);
+    return size <= 0 ? NULL : rpcmem_alloc2(heapid, flags, (size_t)size);
 }
 
 EXPORT void rpcmem_free(void * buf) {
@@ -127,6 +129,6 @@ EXPORT void remote_register_buf(void * buf, int size, int fd) {
     }
     take(buf, false, &old);
     if (fd >= 0 && size > 0) {
-        add((struct host_buffer) {buf, (size_t) size, fd, false});
+        add((struct host_buffer){buf, (size_t)size, fd, false});
     }
 }

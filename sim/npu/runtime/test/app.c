@@ -16,14 +16,14 @@ remote_handle64 app_open(const char * uri) {
 
 static int run(remote_handle64 h, struct test_run r, struct test_result * result) {
     remote_arg a[2];
-    a[0].buf = (remote_buf) {&r, sizeof r};
-    a[1].buf = (remote_buf) {result, sizeof *result};
+    a[0].buf = (remote_buf){&r, sizeof r};
+    a[1].buf = (remote_buf){result, sizeof *result};
     return remote_handle64_invoke(h, REMOTE_SCALARS_MAKE(TEST_RUN, 1, 1), a);
 }
 
 uint32_t app_run(remote_handle64 h, uint32_t scenario, int fd, uint32_t bytes, uint32_t value) {
     struct test_result result = {-1, 0};
-    CHECK_EQUAL(run(h, (struct test_run) {scenario, fd, bytes, value}, &result), 0);
+    CHECK_EQUAL(run(h, (struct test_run){scenario, fd, bytes, value}, &result), 0);
     if (result.status) {
         fprintf(stderr, "scenario %u failed at scenarios.c:%d\n", scenario, result.status);
         exit(1);
@@ -33,7 +33,7 @@ uint32_t app_run(remote_handle64 h, uint32_t scenario, int fd, uint32_t bytes, u
 
 int app_run_status(remote_handle64 h, uint32_t scenario) {
     struct test_result result;
-    return run(h, (struct test_run) {scenario, -1, 0, 0}, &result);
+    return run(h, (struct test_run){scenario, -1, 0, 0}, &result);
 }
 
 uint8_t * app_buffer(int domain, uint32_t bytes, enum fastrpc_map_flags flags, int * fd) {
@@ -46,10 +46,10 @@ uint8_t * app_buffer(int domain, uint32_t bytes, enum fastrpc_map_flags flags, i
 
 int app_reported(const char * kind) {
     const char * path = getenv("HEXSIM_REPORT");
-    char         want[64], line[4096];
+    char want[64], line[4096];
     CHECK(path);
     FILE * f = fopen(path, "r");
-    int    n = 0;
+    int n    = 0;
     snprintf(want, sizeof want, "\"kind\":\"%s\"", kind ? kind : "");
     while (f && fgets(line, sizeof line, f)) {
         n += !kind || strstr(line, want);
@@ -62,7 +62,7 @@ int app_reported(const char * kind) {
 
 int app_dsp_pid(void) {
     char path[64], line[4096] = "";
-    snprintf(path, sizeof path, "pgrep -P %d -x hexsim-dsp", (int) getpid());
+    snprintf(path, sizeof path, "pgrep -P %d -x hexsim-dsp", (int)getpid());
     FILE * f = popen(path, "r");
     CHECK(f && fgets(line, sizeof line, f));
     pclose(f);

@@ -19,7 +19,7 @@
 
 #define CHECK_EQUAL(got, want)                                                                                         \
     do {                                                                                                               \
-        uint32_t g_ = (uint32_t) (got), w_ = (uint32_t) (want); /* codes are signed here, unsigned there */                \
+        uint32_t g_ = (uint32_t)(got), w_ = (uint32_t)(want); /* codes are signed here, unsigned there */              \
         if (g_ != w_) {                                                                                                \
             fprintf(stderr, "%s:%d: %s is 0x%x, wanted 0x%x\n", __FILE__, __LINE__, #got, g_, w_);                     \
             exit(1);                                                                                                   \
@@ -38,7 +38,7 @@ int app_run_status(remote_handle64 h, uint32_t scenario);
 uint8_t * app_buffer(int domain, uint32_t bytes, enum fastrpc_map_flags flags, int * fd);
 
 /* Does HEXSIM_REPORT hold a finding of this kind? kind NULL: any at all. */
-int  app_reported(const char * kind);
+int app_reported(const char * kind);
 
 /* The process id of the DSP process, a child. */
 int app_dsp_pid(void);

@@ -12,20 +12,22 @@
 #include "AEEStdErr.h"
 #include "rpcmem.h"
 
-#define UNABLE_TO_LOAD ((int) 0x80000406)
+#define UNABLE_TO_LOAD ((int)0x80000406)
 
 /* ---- opening ---- */
 
 static void open_missing(void) {
     remote_handle64 h;
     CHECK_EQUAL(remote_handle64_open("file:///libnothere-v79.so?x&_modver=1.0&_dom=cdsp", &h), UNABLE_TO_LOAD);
-    CHECK_EQUAL(remote_handle64_open("file:///libtest-v79.so?no_such_symbol&_modver=1.0&_dom=cdsp", &h), UNABLE_TO_LOAD);
+    CHECK_EQUAL(remote_handle64_open("file:///libtest-v79.so?no_such_symbol&_modver=1.0&_dom=cdsp", &h),
+                UNABLE_TO_LOAD);
     CHECK_EQUAL(remote_handle64_open("file:///libtest-v81.so?test_skel_handle_invoke&_dom=cdsp", &h), UNABLE_TO_LOAD);
     CHECK_EQUAL(remote_handle64_open("file:///libtest-v75.so?test_skel_handle_invoke&_dom=cdsp", &h), UNABLE_TO_LOAD);
     CHECK_EQUAL(remote_handle64_open("file:///libbroken-v79.so?test_skel_handle_invoke&_dom=cdsp", &h), UNABLE_TO_LOAD);
     CHECK_EQUAL(remote_handle64_open("file:///../libtest-v79.so?test_skel_handle_invoke&_dom=cdsp", &h), 0x8000040f);
     CHECK_EQUAL(remote_handle64_open("nonsense", &h), 0x8000040f);
-    CHECK_EQUAL(remote_handle64_open("file:///libtest-v79.so?test_skel_handle_invoke&_dom=adsp", &h), AEE_EINVALIDDOMAIN);
+    CHECK_EQUAL(remote_handle64_open("file:///libtest-v79.so?test_skel_handle_invoke&_dom=adsp", &h),
+                AEE_EINVALIDDOMAIN);
     unsetenv("ADSP_LIBRARY_PATH");
     CHECK_EQUAL(remote_handle64_open(URI, &h), UNABLE_TO_LOAD);
 }
@@ -39,20 +41,21 @@ static void open_shell_missing(void) {
 }
 
 static void sessions(void) {
-    char                             uri[256];
-    remote_rpc_reserve_new_session_t n = {.domain_name = "cdsp", .domain_name_len = 4, .session_name = "x", .session_name_len = 1};
+    char uri[256];
+    remote_rpc_reserve_new_session_t n = {
+        .domain_name = "cdsp", .domain_name_len = 4, .session_name = "x", .session_name_len = 1};
     CHECK_EQUAL(remote_session_control(FASTRPC_RESERVE_NEW_SESSION, &n, sizeof n), 0);
     CHECK(n.session_id == 1 && n.effective_domain_id != CDSP_DOMAIN_ID);
-    char                 module[] = "file:///libtest-v79.so?test_skel_handle_invoke&_modver=1.0";
-    remote_rpc_get_uri_t u        = {"cdsp", 4, 1, module, sizeof module - 1, uri, sizeof uri};
+    char module[]          = "file:///libtest-v79.so?test_skel_handle_invoke&_modver=1.0";
+    remote_rpc_get_uri_t u = {"cdsp", 4, 1, module, sizeof module - 1, uri, sizeof uri};
     CHECK_EQUAL(remote_session_control(FASTRPC_GET_URI, &u, sizeof u), 0);
     CHECK(strstr(uri, "&_dom=cdsp&_session=1"));
     u.uri_len = 10;
     CHECK_EQUAL(remote_session_control(FASTRPC_GET_URI, &u, sizeof u), AEE_EBADSIZE);
     remote_handle64 a = app_open(URI), b = app_open(uri);
-    int             fd;
-    uint8_t *       p = app_buffer((int) n.effective_domain_id, 4096, FASTRPC_MAP_FD_DELAYED, &fd);
-    p[0]              = 7;
+    int fd;
+    uint8_t * p = app_buffer((int)n.effective_domain_id, 4096, FASTRPC_MAP_FD_DELAYED, &fd);
+    p[0]        = 7;
     CHECK_EQUAL(app_run(b, RUN_MAP, fd, 4096, 0), 7);
     app_run(a, RUN_MAP_UNKNOWN, fd, 4096, 0); /* the other process has not been told */
     for (uint32_t i = 0; i < 2; i++) {
@@ -68,12 +71,12 @@ static void capabilities(void) {
     struct remote_dsp_capability c = {CDSP_DOMAIN_ID, ARCH_VER, 0};
     CHECK_EQUAL(remote_handle_control(DSPRPC_GET_DSP_INFO, &c, sizeof c), 0);
     CHECK_EQUAL(c.capability, 0x79);
-    fastrpc_domain     d[4];
+    fastrpc_domain d[4];
     system_req_payload s = {.id = FASTRPC_GET_DOMAINS, .sys = {.domains = d, .max_domains = 4, .flags = FASTRPC_NSP}};
     CHECK_EQUAL(remote_system_request(&s), 0);
     CHECK(s.sys.num_domains == 2 && d[0].id == 3 && !strcmp(d[1].name, "cdsp1") && d[1].instance_id == 1);
     setenv("HEXSIM_DRIVER", "old", 1);
-    char                 uri[64];
+    char uri[64];
     remote_rpc_get_uri_t u = {"cdsp", 4, 0, "x", 1, uri, sizeof uri};
     CHECK_EQUAL(remote_session_control(FASTRPC_GET_URI, &u, sizeof u), 0x14);
     CHECK_EQUAL(remote_system_request(&s), AEE_EUNSUPPORTED);
@@ -83,8 +86,8 @@ static void capabilities(void) {
 
 static void echo(remote_handle64 h, void * in, void * out, size_t bytes) {
     remote_arg a[2];
-    a[0].buf = (remote_buf) {in, bytes};
-    a[1].buf = (remote_buf) {out, bytes};
+    a[0].buf = (remote_buf){in, bytes};
+    a[1].buf = (remote_buf){out, bytes};
     CHECK_EQUAL(remote_handle64_invoke(h, REMOTE_SCALARS_MAKE(TEST_ECHO, 1, 1), a), 0);
     CHECK(!memcmp(in, out, bytes));
 }
@@ -93,12 +96,12 @@ static void calls(void) {
     remote_handle64 h = app_open(URI);
     for (size_t n = 0; n < 3000000; n = n * 5 + 1) {
         uint8_t *in = malloc(n + 1), *out = malloc(n + 1);
-        memset(in, (int) n, n + 1);
+        memset(in, (int)n, n + 1);
         echo(h, in, out, n);
         free(in);
         free(out);
     }
-    int       fd;
+    int fd;
     uint8_t * p = app_buffer(CDSP_DOMAIN_ID, 8192, FASTRPC_MAP_FD, &fd);
     uint8_t * q = rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, 0, 100000); /* shared, never announced */
     memset(p, 3, 8192);
@@ -117,16 +120,16 @@ static void * caller(void * handle) {
     uint64_t in[64], out[64];
     for (uint64_t i = 0; i < 200; i++) {
         for (int k = 0; k < 64; k++) {
-            in[k] = i * 64 + (uint64_t) k + (uintptr_t) &in;
+            in[k] = i * 64 + (uint64_t)k + (uintptr_t)&in;
         }
-        echo(*(remote_handle64 *) handle, in, out, sizeof in);
+        echo(*(remote_handle64 *)handle, in, out, sizeof in);
     }
     return NULL;
 }
 
 static void calls_from_threads(void) {
     remote_handle64 h = app_open(URI);
-    pthread_t       t[6];
+    pthread_t t[6];
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 6; i++) {
             CHECK(!pthread_create(&t[i], NULL, caller, &h));
@@ -141,8 +144,8 @@ static void calls_from_threads(void) {
 
 static void buffers(void) {
     remote_handle64 h = app_open(URI);
-    int             fd;
-    uint8_t *       p = app_buffer(CDSP_DOMAIN_ID, 70000, FASTRPC_MAP_FD_DELAYED, &fd);
+    int fd;
+    uint8_t * p = app_buffer(CDSP_DOMAIN_ID, 70000, FASTRPC_MAP_FD_DELAYED, &fd);
     memset(p, 1, 70000);
     CHECK_EQUAL(app_run(h, RUN_MAP, fd, 70000, 0), 70000);
     CHECK_EQUAL(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 70000, FASTRPC_MAP_FD), AEE_EMAPALREADYPRESENT);
@@ -152,7 +155,7 @@ static void buffers(void) {
     rpcmem_free(p);
     CHECK_EQUAL(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 70000, FASTRPC_MAP_FD), AEE_EINVALIDFD);
     for (int i = 0; i < 300; i++) { /* descriptors are used again */
-        p = app_buffer(CDSP_DOMAIN_ID, 1u << 20, FASTRPC_MAP_FD_DELAYED, &fd);
+        p    = app_buffer(CDSP_DOMAIN_ID, 1u << 20, FASTRPC_MAP_FD_DELAYED, &fd);
         p[i] = 9;
         CHECK_EQUAL(app_run(h, RUN_MAP, fd, 1u << 20, 0), 9);
         CHECK_EQUAL(fastrpc_munmap(CDSP_DOMAIN_ID, fd, p, 1u << 20), 0);
@@ -163,8 +166,8 @@ static void buffers(void) {
 /* HEXSIM_WINDOW_MIB=64 */
 static void small_window(void) {
     remote_handle64 h = app_open(URI);
-    uint8_t *       p[16];
-    int             fd, n = 0, status = 0;
+    uint8_t * p[16];
+    int fd, n = 0, status = 0;
     while (!status && n < 16) {
         p[n]   = rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, 0, 10u << 20);
         fd     = rpcmem_to_fd(p[n]);
@@ -182,8 +185,8 @@ static void small_window(void) {
 /* HEXSIM_SOC=SM8850 */
 static void extended(void) {
     remote_handle64 h = app_open("file:///libtest-v81.so?test_skel_handle_invoke&_modver=1.0&_dom=cdsp&_session=0");
-    int             fd;
-    uint8_t *       p = app_buffer(CDSP_DOMAIN_ID, 65536, FASTRPC_MAP_FD_DELAYED_EXTENDED, &fd);
+    int fd;
+    uint8_t * p = app_buffer(CDSP_DOMAIN_ID, 65536, FASTRPC_MAP_FD_DELAYED_EXTENDED, &fd);
     memset(p, 2, 65536);
     CHECK_EQUAL(app_run(h, RUN_DMA_EXTENDED, fd, 65536, 0), 2 * 65536);
 }
@@ -220,7 +223,7 @@ static void vtcm_turns(void) {
 static void died(remote_handle64 h, int status) {
     CHECK_EQUAL(status, AEE_ECONNRESET);
     CHECK_EQUAL(app_run_status(h, RUN_HEAP), AEE_ECONNRESET);
-    int       fd;
+    int fd;
     uint8_t * p = rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, 0, 4096);
     fd          = rpcmem_to_fd(p);
     CHECK_EQUAL(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD), AEE_ECONNRESET);
@@ -233,8 +236,8 @@ static void died(remote_handle64 h, int status) {
 static void crash(void) {
     remote_handle64 h = app_open(URI);
     died(h, app_run_status(h, RUN_NULL_POINTER));
-    char   log[8192] = "";
-    FILE * f         = fopen(getenv("HEXSIM_FARF"), "r");
+    char log[8192] = "";
+    FILE * f       = fopen(getenv("HEXSIM_FARF"), "r");
     CHECK(f && fread(log, 1, sizeof log - 1, f) > 0);
     fclose(f);
     CHECK(strstr(log, "null pointer +0x18") && strstr(log, "scenario_run"));

@@ -43,8 +43,8 @@ static void dma(void) {
 
 struct shared {
     remote_handle64 h;
-    uint8_t *       p;
-    int             fd;
+    uint8_t * p;
+    int fd;
 };
 
 static struct shared share(void) {
@@ -61,8 +61,8 @@ static void coherency_clean(void) {
     struct shared s = share();
     for (int i = 1; i < 5; i++) {
         memset(s.p, i, BYTES);
-        CHECK_EQUAL(run(s, RUN_COHERENT_SUM, 0), (uint32_t) i * BYTES);
-        run(s, RUN_FILL_CLEAN, (uint32_t) i + 10);
+        CHECK_EQUAL(run(s, RUN_COHERENT_SUM, 0), (uint32_t)i * BYTES);
+        run(s, RUN_FILL_CLEAN, (uint32_t)i + 10);
         CHECK(s.p[0] == i + 10 && s.p[BYTES - 1] == i + 10);
     }
     CHECK_EQUAL(app_reported(NULL), 0);
@@ -144,20 +144,23 @@ static void off(void) {
 /* HEXSIM_COUNTERS: known work gives known numbers. */
 static void counters(void) {
     remote_handle64 h = app_open(URI);
-    int             fd;
-    uint8_t *       p = app_buffer(CDSP_DOMAIN_ID, 65536, FASTRPC_MAP_FD_DELAYED, &fd);
+    int fd;
+    uint8_t * p = app_buffer(CDSP_DOMAIN_ID, 65536, FASTRPC_MAP_FD_DELAYED, &fd);
     CHECK(p);
     app_run(h, RUN_MAP, fd, 65536, 0);
     app_run(h, RUN_DMA_CLEAN, -1, 0, 0);
     app_run(h, RUN_WINDOW_CLEAN, -1, 0, 0);
     CHECK_EQUAL(remote_handle64_close(h), 0);
-    char   text[4096] = "";
-    FILE * f          = fopen(getenv("HEXSIM_COUNTERS"), "r");
+    char text[4096] = "";
+    FILE * f        = fopen(getenv("HEXSIM_COUNTERS"), "r");
     CHECK(f && fread(text, 1, sizeof text - 1, f) > 0);
     fclose(f);
-    const char * want[] = {"\"simulated\":true", "\"host_maps\":1,\"host_map_bytes\":65536", "\"dsp_maps\":1,",
+    const char * want[] = {"\"simulated\":true",
+                           "\"host_maps\":1,\"host_map_bytes\":65536",
+                           "\"dsp_maps\":1,",
                            "\"dma_descriptors\":2,\"dma_bytes_to_vtcm\":1024,\"dma_bytes_from_vtcm\":0",
-                           "\"cache_lines\":512,\"cache_line_bytes\":65536", "\"invokes\":{\"5\":3}"};
+                           "\"cache_lines\":512,\"cache_line_bytes\":65536",
+                           "\"invokes\":{\"5\":3}"};
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         if (!strstr(text, want[i])) {
             fprintf(stderr, "no %s in %s", want[i], text);

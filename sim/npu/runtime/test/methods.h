@@ -13,23 +13,24 @@ struct test_start {
 /* TEST_RUN: an input of this, an output of test_result. */
 struct test_run {
     uint32_t scenario;
-    int32_t  fd; /* of a buffer announced beforehand, or -1 */
+    int32_t fd; /* of a buffer announced beforehand, or -1 */
     uint32_t bytes;
     uint32_t value;
 };
 
 struct test_result {
-    int32_t  status; /* 0 when the scenario found what it should */
+    int32_t status; /* 0 when the scenario found what it should */
     uint32_t value;
 };
 
 #define TEST_SCENARIOS(X)                                                                                              \
-    X(DIVIDE_BY_ZERO) X(HEAP) X(THREADS) X(DMA_1D) X(DMA_2D) X(DMA_EXTENDED) X(MAP) X(MAP_UNKNOWN) X(CLOCKS)           \
-    X(VTCM) X(VTCM_CLEAN) X(VTCM_USE_AFTER_RELEASE) X(VTCM_PAST_END) X(VTCM_HOLD) X(VTCM_TAKE) X(NULL_POINTER)         \
-    X(ABORT) X(DMA_CLEAN) X(DMA_NEVER_WAITED) X(DMA_SOURCE_WRITTEN) X(DMA_DESTINATION_WRITTEN)                         \
-    X(DMA_OVERLAP) X(DMA_EARLY_READ) X(DMA_CHAIN) X(COHERENT_SUM) X(STALE_SUM) X(FILL_CLEAN) X(FILL_NOT_CLEAN) X(FILL_DISCARD)      \
-    X(DMA_READ_DIRTY) X(SHARED_LINE) X(WINDOW_CLEAN) X(WINDOW_UNMAPPED) X(WINDOW_PAST_END) X(WINDOW_HIGH)              \
-    X(STACK_CLEAN) X(STACK_DEEP)
+    X(DIVIDE_BY_ZERO)                                                                                                  \
+    X(HEAP) X(THREADS) X(DMA_1D) X(DMA_2D) X(DMA_EXTENDED) X(MAP) X(MAP_UNKNOWN) X(CLOCKS) X(VTCM) X(VTCM_CLEAN)       \
+        X(VTCM_USE_AFTER_RELEASE) X(VTCM_PAST_END) X(VTCM_HOLD) X(VTCM_TAKE) X(NULL_POINTER) X(ABORT) X(DMA_CLEAN)     \
+            X(DMA_NEVER_WAITED) X(DMA_SOURCE_WRITTEN) X(DMA_DESTINATION_WRITTEN) X(DMA_OVERLAP) X(DMA_EARLY_READ)      \
+                X(DMA_CHAIN) X(COHERENT_SUM) X(STALE_SUM) X(FILL_CLEAN) X(FILL_NOT_CLEAN) X(FILL_DISCARD)              \
+                    X(DMA_READ_DIRTY) X(SHARED_LINE) X(WINDOW_CLEAN) X(WINDOW_UNMAPPED) X(WINDOW_PAST_END)             \
+                        X(WINDOW_HIGH) X(STACK_CLEAN) X(STACK_DEEP)
 
 enum test_scenario {
 #define TEST_ENUM(name) RUN_##name,

@@ -17,33 +17,35 @@ struct test_result scenario_run(const struct test_run * run);
 #define FAIL_UNLESS(condition)                                                                                         \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
-            return (struct test_result) {__LINE__, 0};                                                                 \
+            return (struct test_result){__LINE__, 0};                                                                  \
         }                                                                                                              \
     } while (0)
-#define DONE(v) return (struct test_result) {0, (uint32_t) (v)}
+#define DONE(v)                                                                                                        \
+    return (struct test_result) {                                                                                      \
+        0, (uint32_t)(v)                                                                                               \
+    }
 
-#define BELOW_4GIB(p) ((uintptr_t) (p) >> 32 == 0)
+#define BELOW_4GIB(p) ((uintptr_t)(p) >> 32 == 0)
 
 struct descriptor {
-    void *            next;
+    void * next;
     volatile uint32_t word1;
-    uint32_t          source, destination, type, word5, word6, word7;
+    uint32_t source, destination, type, word5, word6, word7;
 };
 
 static uint32_t low(const volatile void * p) {
-    return (uint32_t) (uintptr_t) p;
+    return (uint32_t)(uintptr_t)p;
 }
 
 /* ---- processor, heap, threads ---- */
 
 /* Quotients are stored before they are looked at: a compiler may answer "is the quotient zero" without a division. */
 static struct test_result divide_by_zero(const struct test_run * r) {
-    volatile int      zero = (int) r->value;
+    volatile int zero          = (int)r->value;
     volatile unsigned table[2] = {r->value, 3};
-    volatile long     lzero = r->value;
-    volatile short    n16 = 7, z16 = (short) r->value;
-    volatile long     q[] = {17 / zero,   -17 / zero, (long) (17u / table[r->value]), 17l / lzero,
-                             n16 / z16, 17 % zero};
+    volatile long lzero        = r->value;
+    volatile short n16 = 7, z16 = (short)r->value;
+    volatile long q[] = {17 / zero, -17 / zero, (long)(17u / table[r->value]), 17l / lzero, n16 / z16, 17 % zero};
     for (unsigned i = 0; i < 6; i++) {
         FAIL_UNLESS(q[i] == 0);
     }
@@ -55,15 +57,15 @@ static struct test_result divide_by_zero(const struct test_run * r) {
 static struct test_result heap(void) {
     void * p[200];
     for (int i = 0; i < 200; i++) {
-        size_t n = (size_t) i * 397 + 1;
+        size_t n = (size_t)i * 397 + 1;
         p[i]     = i % 3 ? malloc(n) : memalign(256, n);
-        FAIL_UNLESS(p[i] && BELOW_4GIB(p[i]) && (i % 3 || (uintptr_t) p[i] % 256 == 0));
+        FAIL_UNLESS(p[i] && BELOW_4GIB(p[i]) && (i % 3 || (uintptr_t)p[i] % 256 == 0));
         memset(p[i], i, n);
     }
     for (int i = 0; i < 200; i++) {
-        FAIL_UNLESS(((uint8_t *) p[i])[(size_t) i * 397] == (uint8_t) i);
+        FAIL_UNLESS(((uint8_t *)p[i])[(size_t)i * 397] == (uint8_t)i);
         p[i] = realloc(p[i], 100000);
-        FAIL_UNLESS(p[i] && ((uint8_t *) p[i])[0] == (uint8_t) i);
+        FAIL_UNLESS(p[i] && ((uint8_t *)p[i])[0] == (uint8_t)i);
     }
     for (int i = 0; i < 200; i++) {
         free(p[i]);
@@ -81,8 +83,8 @@ static atomic_int low_stacks;
 
 static void worker(void * argument) {
     atomic_fetch_add(&low_stacks, BELOW_4GIB(__builtin_frame_address(0)));
-    while (atomic_load(&turn) != (int) (intptr_t) argument) {
-        qurt_futex_wait(&turn, atomic_load(&turn) == (int) (intptr_t) argument ? -1 : atomic_load(&turn));
+    while (atomic_load(&turn) != (int)(intptr_t)argument) {
+        qurt_futex_wait(&turn, atomic_load(&turn) == (int)(intptr_t)argument ? -1 : atomic_load(&turn));
     }
     atomic_fetch_add(&turn, 1);
     qurt_futex_wake(&turn, 16);
@@ -90,7 +92,7 @@ static void worker(void * argument) {
 
 static struct test_result threads(void) {
     qurt_thread_t t[8];
-    static char   stack[8][4096];
+    static char stack[8][4096];
     atomic_store(&turn, 0);
     atomic_store(&low_stacks, 0);
     for (int i = 0; i < 8; i++) {
@@ -98,9 +100,9 @@ static struct test_result threads(void) {
         qurt_thread_attr_init(&attr);
         qurt_thread_attr_set_stack_addr(&attr, stack[i]);
         qurt_thread_attr_set_stack_size(&attr, sizeof stack[i]);
-        qurt_thread_attr_set_priority(&attr, (unsigned short) (100 + i));
+        qurt_thread_attr_set_priority(&attr, (unsigned short)(100 + i));
         qurt_thread_attr_set_name(&attr, "a-name-too-long-for-qurt");
-        FAIL_UNLESS(qurt_thread_create(&t[i], &attr, worker, (void *) (intptr_t) (7 - i)) == QURT_EOK);
+        FAIL_UNLESS(qurt_thread_create(&t[i], &attr, worker, (void *)(intptr_t)(7 - i)) == QURT_EOK);
         FAIL_UNLESS(t[i] != 0 && qurt_thread_get_priority(t[i]) == 100 + i);
     }
     for (int i = 0; i < 8; i++) {
@@ -125,7 +127,7 @@ static struct test_result clocks(void) {
 
 static uint8_t * map(const struct test_run * r) {
     void * p = HAP_mmap2(NULL, r->bytes, HAP_PROT_READ | HAP_PROT_WRITE, 0, r->fd, 0);
-    return p == (void *) -1 ? NULL : p;
+    return p == (void *)-1 ? NULL : p;
 }
 
 static uint32_t sum(const uint8_t * p, uint32_t n) {
@@ -147,7 +149,7 @@ static struct test_result map_twice(const struct test_run * r) {
     FAIL_UNLESS(p && BELOW_4GIB(p) && map(r) == p);
     uint32_t s = sum(p, r->bytes);
     FAIL_UNLESS(HAP_munmap2(p, r->bytes) == 0 && HAP_munmap2(p, r->bytes) == 0);
-    FAIL_UNLESS(HAP_munmap2(p, r->bytes) == (int) AEE_ENOSUCHMAP);
+    FAIL_UNLESS(HAP_munmap2(p, r->bytes) == (int)AEE_ENOSUCHMAP);
     DONE(s);
 }
 
@@ -159,8 +161,8 @@ static unsigned vtcm_bytes;
 static atomic_int asked_to_release;
 
 static int release(unsigned id, void * client) {
-    (void) client;
-    atomic_store(&asked_to_release, (int) id);
+    (void)client;
+    atomic_store(&asked_to_release, (int)id);
     return 0;
 }
 
@@ -174,7 +176,7 @@ static struct test_result vtcm_take(void) {
         HAP_compute_res_attr_set_release_callback(&attr, release, NULL);
         HAP_compute_res_attr_set_hmx_param(&attr, 1);
         context = HAP_compute_res_acquire(&attr, 100000);
-        FAIL_UNLESS(context && HAP_compute_res_attr_get_vtcm_ptr_v2(&attr, (void **) &vtcm, &vtcm_bytes) == 0);
+        FAIL_UNLESS(context && HAP_compute_res_attr_get_vtcm_ptr_v2(&attr, (void **)&vtcm, &vtcm_bytes) == 0);
         FAIL_UNLESS(BELOW_4GIB(vtcm) && BELOW_4GIB(vtcm + vtcm_bytes));
     }
     FAIL_UNLESS(HAP_compute_res_acquire_cached(context, 5000000) == 0);
@@ -195,7 +197,7 @@ static struct test_result vtcm_all(void) {
 
 /* Hold VTCM until somebody else wants it. */
 static void holder(void * unused) {
-    (void) unused;
+    (void)unused;
     while (!atomic_load(&asked_to_release)) {
         qurt_sleep(100);
     }
@@ -205,7 +207,7 @@ static void holder(void * unused) {
 static struct test_result vtcm_hold(void) {
     struct test_result t = vtcm_take();
     FAIL_UNLESS(t.status == 0);
-    qurt_thread_t      thread;
+    qurt_thread_t thread;
     qurt_thread_attr_t attr;
     qurt_thread_attr_init(&attr);
     qurt_thread_attr_set_stack_size(&attr, 8192);
@@ -217,9 +219,9 @@ static struct test_result vtcm_hold(void) {
 
 static struct descriptor * descriptor(const volatile void * from, const volatile void * to, uint32_t bytes) {
     static struct descriptor d[16];
-    static unsigned          next;
-    struct descriptor *      p = &d[next++ % 16];
-    *p = (struct descriptor) {NULL, bytes | 3u << 28, low(from), low(to), 0, 0, 0, 0};
+    static unsigned next;
+    struct descriptor * p = &d[next++ % 16];
+    *p                    = (struct descriptor){NULL, bytes | 3u << 28, low(from), low(to), 0, 0, 0, 0};
     return p;
 }
 
@@ -232,7 +234,7 @@ static void wait_for(const struct descriptor * d) {
 static struct test_result dma_1d(void) {
     uint8_t * a = memalign(128, 8192);
     for (int i = 0; i < 4096; i++) {
-        a[i] = (uint8_t) (i * 7);
+        a[i] = (uint8_t)(i * 7);
     }
     struct descriptor *d = descriptor(a, a + 4096, 1000), *e = descriptor(a + 1000, a + 5096, 3096);
     hexsim_dmstart(d);
@@ -249,11 +251,11 @@ static struct test_result dma_2d(void) {
     uint8_t * a = memalign(128, 1024);
     for (int type = 0; type <= 9; type += 9) {
         for (int i = 0; i < 512; i++) {
-            a[i]       = (uint8_t) i;
+            a[i]       = (uint8_t)i;
             a[512 + i] = 0xee;
         }
         struct descriptor * d = descriptor(a, a + 512, 0);
-        d->type               = (uint32_t) type;
+        d->type               = (uint32_t)type;
         d->word1              = 1u << 24 | 3u << 28 | (type ? 12 : 0);
         d->word5              = type ? 10u | 5u << 24 : 10u | 5u << 16;
         d->word6              = type ? 0u | 16u << 8 : 16u | 12u << 16;
@@ -278,12 +280,12 @@ static struct test_result dma_extended(const struct test_run * r) {
     p.mmap.flags = HAP_MEM_FLAGS_EXTENDED_MAP;
     p.mmap.fd    = r->fd;
     FAIL_UNLESS(HAP_mem_request(&p) == 0 && p.mmap.dsp_va >> 32 && !(p.mmap.dsp_va >> 40));
-    uint8_t *           to = memalign(128, r->bytes);
-    struct descriptor * d  = descriptor((void *) (uintptr_t) p.mmap.dsp_va, to, 0);
-    d->word1               = 1u << 24 | 3u << 28 | r->bytes;
-    d->type                = 10 | (uint32_t) (p.mmap.dsp_va >> 32) << 8;
-    d->word5               = r->bytes | 1u << 24;
-    d->word6               = r->bytes << 8;
+    uint8_t * to          = memalign(128, r->bytes);
+    struct descriptor * d = descriptor((void *)(uintptr_t)p.mmap.dsp_va, to, 0);
+    d->word1              = 1u << 24 | 3u << 28 | r->bytes;
+    d->type               = 10 | (uint32_t)(p.mmap.dsp_va >> 32) << 8;
+    d->word5              = r->bytes | 1u << 24;
+    d->word6              = r->bytes << 8;
     hexsim_dmstart(d);
     wait_for(d);
     uint32_t s = sum(to, r->bytes);
@@ -303,8 +305,9 @@ static struct test_result dma_with(enum test_scenario fault) {
     static uint8_t * a;
     a = a ? a : memalign(128, 4096);
     memset(a, 5, 4096);
-    struct descriptor *d = descriptor(a, vtcm + 256, 512), *e = descriptor(a, vtcm + 256 + (fault == RUN_DMA_OVERLAP ? 256 : 512), 512);
-    uint32_t early = 0;
+    struct descriptor *d = descriptor(a, vtcm + 256, 512),
+                      *e = descriptor(a, vtcm + 256 + (fault == RUN_DMA_OVERLAP ? 256 : 512), 512);
+    uint32_t early       = 0;
     if (fault == RUN_DMA_CHAIN) { /* write a block back, then load the next into the same place */
         memset(vtcm, 8, 512);
         d = descriptor(vtcm, a, 512);
@@ -344,8 +347,8 @@ static struct test_result coherent(const struct test_run * r) {
     static uint8_t * p;
     p = p ? p : map(r);
     FAIL_UNLESS(p);
-    uint32_t          s = 0;
-    static uint8_t *  spad;
+    uint32_t s = 0;
+    static uint8_t * spad;
     switch (r->scenario) {
     case RUN_COHERENT_SUM: /* forget what an earlier call has read */
         clean(p, r->bytes);
@@ -355,21 +358,21 @@ static struct test_result coherent(const struct test_run * r) {
         s = sum(p, r->bytes);
         break;
     case RUN_FILL_CLEAN:
-        memset(p, (int) r->value, r->bytes);
+        memset(p, (int)r->value, r->bytes);
         clean(p, r->bytes);
         break;
     case RUN_FILL_NOT_CLEAN:
-        memset(p, (int) r->value, r->bytes);
+        memset(p, (int)r->value, r->bytes);
         clean(p, r->bytes - 128);
         break;
     case RUN_FILL_DISCARD:
-        memset(p, (int) r->value, r->bytes);
+        memset(p, (int)r->value, r->bytes);
         clean(p, r->bytes - 128);
         hexsim_dcinva(p + r->bytes - 128);
         break;
     case RUN_DMA_READ_DIRTY: {
         spad = spad ? spad : memalign(128, r->bytes);
-        memset(p, (int) r->value, r->bytes);
+        memset(p, (int)r->value, r->bytes);
         struct descriptor * d = descriptor(p, spad, r->bytes);
         hexsim_dmstart(d);
         wait_for(d);
@@ -380,13 +383,13 @@ static struct test_result coherent(const struct test_run * r) {
     case RUN_SHARED_LINE: { /* value 0: touch the line; 1: write our byte of it back */
         if (r->value == 0) {
             p[0]++;
-            return (struct test_result) {0, 0};
+            return (struct test_result){0, 0};
         }
         clean(p, 128);
         break;
     }
     default:
-        return (struct test_result) {__LINE__, 0};
+        return (struct test_result){__LINE__, 0};
     }
     DONE(s);
 }
@@ -401,7 +404,7 @@ static struct test_result window_with(const struct test_run * r) {
         clean(a, 1u << 16);
         break;
     case RUN_WINDOW_UNMAPPED:
-        hexsim_dccleaninva((void *) (uintptr_t) 0x8000);
+        hexsim_dccleaninva((void *)(uintptr_t)0x8000);
         break;
     case RUN_WINDOW_PAST_END:
         qurt_mem_cache_clean(low(a), 1u << 28, QURT_MEM_CACHE_FLUSH, QURT_MEM_DCACHE);
@@ -414,19 +417,19 @@ static struct test_result window_with(const struct test_run * r) {
 
 static void use_stack(void * argument) {
     volatile uint8_t frame[200 * 1024];
-    size_t           n = (size_t) (uintptr_t) argument;
+    size_t n = (size_t)(uintptr_t)argument;
     for (size_t i = sizeof frame - n; i < sizeof frame; i++) {
         frame[i] = 1;
     }
 }
 
 static struct test_result stack_with(size_t bytes) {
-    qurt_thread_t      thread;
+    qurt_thread_t thread;
     qurt_thread_attr_t attr;
     qurt_thread_attr_init(&attr);
     qurt_thread_attr_set_name(&attr, "stack-user");
     qurt_thread_attr_set_stack_size(&attr, 16384);
-    FAIL_UNLESS(qurt_thread_create(&thread, &attr, use_stack, (void *) (uintptr_t) bytes) == QURT_EOK);
+    FAIL_UNLESS(qurt_thread_create(&thread, &attr, use_stack, (void *)(uintptr_t)bytes) == QURT_EOK);
     FAIL_UNLESS(qurt_thread_join(thread, NULL) == QURT_EOK);
     DONE(0);
 }
@@ -467,15 +470,15 @@ struct test_result scenario_run(const struct test_run * r) {
         uint32_t first = vtcm[0];
         memset(vtcm, 0, vtcm_bytes);
         if (r->scenario == RUN_VTCM_PAST_END) {
-            ((volatile uint8_t *) vtcm)[vtcm_bytes + 8] = 1;
+            ((volatile uint8_t *)vtcm)[vtcm_bytes + 8] = 1;
         }
         HAP_compute_res_release_cached(context);
         if (r->scenario == RUN_VTCM_USE_AFTER_RELEASE) {
-            ((volatile uint8_t *) vtcm)[64] = 1;
+            ((volatile uint8_t *)vtcm)[64] = 1;
         }
         DONE(first);
     case RUN_NULL_POINTER:
-        *(volatile int *) (uintptr_t) 0x18 = 1;
+        *(volatile int *)(uintptr_t)0x18 = 1;
         DONE(0);
     case RUN_ABORT:
         abort();

@@ -13,51 +13,51 @@
 
 struct test_result scenario_run(const struct test_run * run);
 
-static dspqueue_t    queue;
+static dspqueue_t queue;
 static qurt_thread_t thread;
-static atomic_bool   stop;
+static atomic_bool stop;
 
 /* Add value to each byte of the buffer, and answer with the same buffer. */
 static void serve(void) {
-    struct test_packet     packet;
+    struct test_packet packet;
     struct dspqueue_buffer b;
-    uint32_t               flags, n = 0, bytes = 0;
-    if (dspqueue_read_noblock(queue, &flags, 1, &n, &b, sizeof packet, &bytes, (uint8_t *) &packet)) {
+    uint32_t flags, n = 0, bytes = 0;
+    if (dspqueue_read_noblock(queue, &flags, 1, &n, &b, sizeof packet, &bytes, (uint8_t *)&packet)) {
         return;
     }
     if (packet.kind == PACKET_CRASH) {
-        *(volatile int *) (uintptr_t) 0x10 = 1;
+        *(volatile int *)(uintptr_t)0x10 = 1;
     }
     if (packet.kind == PACKET_SILENT) {
         return;
     }
     for (uint32_t i = 0; n && i < b.size; i++) {
-        ((uint8_t *) b.ptr)[i] = (uint8_t) (((uint8_t *) b.ptr)[i] + packet.value);
+        ((uint8_t *)b.ptr)[i] = (uint8_t)(((uint8_t *)b.ptr)[i] + packet.value);
     }
     b.flags = DSPQUEUE_BUFFER_FLAG_FLUSH_SENDER | DSPQUEUE_BUFFER_FLAG_INVALIDATE_RECIPIENT;
-    int e   = dspqueue_write(queue, 0, n, &b, sizeof packet, (const uint8_t *) &packet, 1000000);
+    int e   = dspqueue_write(queue, 0, n, &b, sizeof packet, (const uint8_t *)&packet, 1000000);
     if (e) {
-        FARF(ERROR, "answer failed with 0x%x", (unsigned) e);
+        FARF(ERROR, "answer failed with 0x%x", (unsigned)e);
     }
 }
 
 static void queue_main(void * unused) {
-    (void) unused;
+    (void)unused;
     while (!atomic_load(&stop)) {
         uint32_t flags, n, bytes;
-        int      e = dspqueue_peek(queue, &flags, &n, &bytes, 10000);
+        int e = dspqueue_peek(queue, &flags, &n, &bytes, 10000);
         if (e == 0) {
             serve();
-        } else if (e != (int) AEE_EEXPIRED && e != AEE_EWOULDBLOCK) {
+        } else if (e != (int)AEE_EEXPIRED && e != AEE_EWOULDBLOCK) {
             break;
         }
     }
 }
 
 static int start(uint64_t id) {
-    static uint8_t     stack[65536];
+    static uint8_t stack[65536];
     qurt_thread_attr_t attr;
-    int                e = dspqueue_import(id, NULL, NULL, NULL, &queue);
+    int e = dspqueue_import(id, NULL, NULL, NULL, &queue);
     if (e) {
         return e;
     }
@@ -83,10 +83,10 @@ int test_skel_handle_invoke(remote_handle64 handle, uint32_t sc, remote_arg * a)
         a[2].h64 = 4711;
         return 0;
     case 1:
-        return a[0].h64 == 4711 ? 0 : (int) AEE_EBADPARM;
+        return a[0].h64 == 4711 ? 0 : (int)AEE_EBADPARM;
     case TEST_ECHO:
         if (handle != 4711 || a[0].buf.nLen != a[1].buf.nLen) {
-            return (int) AEE_EBADPARM;
+            return (int)AEE_EBADPARM;
         }
         memcpy(a[1].buf.pv, a[0].buf.pv, a[0].buf.nLen);
         return 0;
@@ -105,6 +105,6 @@ int test_skel_handle_invoke(remote_handle64 handle, uint32_t sc, remote_arg * a)
         return 0;
     }
     default:
-        return (int) AEE_EUNSUPPORTED;
+        return (int)AEE_EUNSUPPORTED;
     }
 }

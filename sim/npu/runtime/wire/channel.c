@@ -17,7 +17,7 @@ static int send_rest(int socket, const uint8_t * bytes, size_t n) {
             return -1;
         }
         bytes += k;
-        n -= (size_t) k;
+        n -= (size_t)k;
     }
     return 0;
 }
@@ -31,28 +31,28 @@ int channel_send(int socket, uint32_t kind, const struct iovec * parts, int n_pa
         errno = EMSGSIZE;
         return -1;
     }
-    struct wire_head head = {WIRE_MAGIC, kind, (uint32_t) body, n_fds};
-    struct iovec     iov  = {&head, sizeof head};
+    struct wire_head head = {WIRE_MAGIC, kind, (uint32_t)body, n_fds};
+    struct iovec iov      = {&head, sizeof head};
     union {
         struct cmsghdr align;
-        char           bytes[CMSG_SPACE(sizeof(int) * WIRE_MAX_FDS)];
+        char bytes[CMSG_SPACE(sizeof(int) * WIRE_MAX_FDS)];
     } control;
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
     if (n_fds > 0) {
         memset(&control, 0, sizeof control);
-        msg.msg_control     = control.bytes;
-        msg.msg_controllen  = CMSG_SPACE(sizeof(int) * n_fds);
-        struct cmsghdr * c  = CMSG_FIRSTHDR(&msg);
-        c->cmsg_level       = SOL_SOCKET;
-        c->cmsg_type        = SCM_RIGHTS;
-        c->cmsg_len         = CMSG_LEN(sizeof(int) * n_fds);
+        msg.msg_control    = control.bytes;
+        msg.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+        struct cmsghdr * c = CMSG_FIRSTHDR(&msg);
+        c->cmsg_level      = SOL_SOCKET;
+        c->cmsg_type       = SCM_RIGHTS;
+        c->cmsg_len        = CMSG_LEN(sizeof(int) * n_fds);
         memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
     }
     ssize_t k;
     do {
         k = sendmsg(socket, &msg, MSG_NOSIGNAL);
     } while (k < 0 && errno == EINTR);
-    if (k <= 0 || send_rest(socket, (const uint8_t *) &head + k, sizeof head - (size_t) k)) {
+    if (k <= 0 || send_rest(socket, (const uint8_t *)&head + k, sizeof head - (size_t)k)) {
         return -1;
     }
     for (int i = 0; i < n_parts; i++) {
@@ -73,7 +73,7 @@ static int recv_rest(int socket, uint8_t * bytes, size_t n) {
             return -1;
         }
         bytes += k;
-        n -= (size_t) k;
+        n -= (size_t)k;
     }
     return 0;
 }
@@ -99,10 +99,10 @@ static void take_fds(struct msghdr * msg, struct channel_frame * frame) {
 int channel_recv(int socket, struct channel_frame * frame) {
     memset(frame, 0, sizeof *frame);
     struct wire_head head;
-    struct iovec     iov = {&head, sizeof head};
+    struct iovec iov = {&head, sizeof head};
     union {
         struct cmsghdr align;
-        char           bytes[CMSG_SPACE(sizeof(int) * WIRE_MAX_FDS)];
+        char bytes[CMSG_SPACE(sizeof(int) * WIRE_MAX_FDS)];
     } control;
     struct msghdr msg = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
@@ -114,7 +114,7 @@ int channel_recv(int socket, struct channel_frame * frame) {
         return -1;
     }
     take_fds(&msg, frame);
-    if (recv_rest(socket, (uint8_t *) &head + k, sizeof head - (size_t) k)) {
+    if (recv_rest(socket, (uint8_t *)&head + k, sizeof head - (size_t)k)) {
         goto fail;
     }
     if (head.magic != WIRE_MAGIC || head.body_bytes > WIRE_MAX_BODY || head.n_fds != frame->n_fds) {

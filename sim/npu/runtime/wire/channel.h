@@ -9,11 +9,11 @@
 #include "wire.h"
 
 struct channel_frame {
-    uint32_t  kind;
-    uint32_t  body_bytes;
+    uint32_t kind;
+    uint32_t body_bytes;
     uint8_t * body; /* malloc'ed; NULL when empty */
-    uint32_t  n_fds;
-    int       fds[WIRE_MAX_FDS];
+    uint32_t n_fds;
+    int fds[WIRE_MAX_FDS];
 };
 
 /* Send one frame whose body is the concatenation of parts. 0, or -1 with errno set. */

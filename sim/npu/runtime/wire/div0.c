@@ -48,15 +48,15 @@ static unsigned divide_length(const uint8_t * code, int * is_byte, int * is_shor
         }
         p += mod == 1 ? 1 : mod == 2 ? 4 : 0;
     }
-    return (unsigned) (p - code);
+    return (unsigned)(p - code);
 }
 
 static void on_fpe(int sig, siginfo_t * info, void * context) {
-    greg_t * regs    = ((ucontext_t *) context)->uc_mcontext.gregs;
-    int      is_byte = 0, is_short = 0;
+    greg_t * regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    int is_byte = 0, is_short = 0;
     /* The quotient overflow of INT_MIN / -1 raises the same signal and stays fatal when the divisor is not zero; the
      * two are told apart only by the operand, and INT_MIN / -1 is undefined in C. */
-    unsigned n = info->si_code == FPE_INTDIV ? divide_length((const uint8_t *) regs[REG_RIP], &is_byte, &is_short) : 0;
+    unsigned n = info->si_code == FPE_INTDIV ? divide_length((const uint8_t *)regs[REG_RIP], &is_byte, &is_short) : 0;
     if (!n) {
         signal(sig, SIG_DFL);
         if (info->si_code <= 0) {
@@ -91,7 +91,7 @@ void div0_install(int only_if_default) {
 #else
 
 void div0_install(int only_if_default) {
-    (void) only_if_default;
+    (void)only_if_default;
 }
 
 #endif

@@ -12,12 +12,12 @@
 #define RECHECK_NS 100000000ll /* a peer that dies between two checks is noticed after this at the latest */
 
 uint64_t ring_total(const uint32_t bytes[2]) {
-    return sizeof(struct ring_shared) + (uint64_t) bytes[0] + bytes[1];
+    return sizeof(struct ring_shared) + (uint64_t)bytes[0] + bytes[1];
 }
 
 void ring_init(struct ring * ring, void * memory, const uint32_t bytes[2], const _Atomic bool * peer_dead) {
     ring->shared    = memory;
-    ring->data[0]   = (uint8_t *) memory + sizeof(struct ring_shared);
+    ring->data[0]   = (uint8_t *)memory + sizeof(struct ring_shared);
     ring->data[1]   = ring->data[0] + bytes[0];
     ring->bytes[0]  = bytes[0];
     ring->bytes[1]  = bytes[1];
@@ -56,7 +56,7 @@ static void bump(_Atomic uint32_t * word) {
 }
 
 static void copy_in(struct ring * ring, int d, uint64_t at, const void * from, uint32_t n) {
-    uint32_t o = (uint32_t) (at % ring->bytes[d]), first = ring->bytes[d] - o;
+    uint32_t o = (uint32_t)(at % ring->bytes[d]), first = ring->bytes[d] - o;
     if (first > n) {
         first = n;
     }
@@ -64,12 +64,12 @@ static void copy_in(struct ring * ring, int d, uint64_t at, const void * from, u
         memcpy(ring->data[d] + o, from, first);
     }
     if (n - first) {
-        memcpy(ring->data[d], (const uint8_t *) from + first, n - first);
+        memcpy(ring->data[d], (const uint8_t *)from + first, n - first);
     }
 }
 
 static void copy_out(const struct ring * ring, int d, uint64_t at, void * to, uint32_t n) {
-    uint32_t o = (uint32_t) (at % ring->bytes[d]), first = ring->bytes[d] - o;
+    uint32_t o = (uint32_t)(at % ring->bytes[d]), first = ring->bytes[d] - o;
     if (first > n) {
         first = n;
     }
@@ -77,12 +77,12 @@ static void copy_out(const struct ring * ring, int d, uint64_t at, void * to, ui
         memcpy(to, ring->data[d] + o, first);
     }
     if (n - first) {
-        memcpy((uint8_t *) to + first, ring->data[d], n - first);
+        memcpy((uint8_t *)to + first, ring->data[d], n - first);
     }
 }
 
 static int64_t deadline_of(uint32_t timeout_us) {
-    return timeout_us == UINT32_MAX ? INT64_MAX : now_ns() + (int64_t) timeout_us * 1000;
+    return timeout_us == UINT32_MAX ? INT64_MAX : now_ns() + (int64_t)timeout_us * 1000;
 }
 
 /* Bytes in the ring, or -1 when the positions make no sense. */
@@ -90,7 +90,7 @@ static int64_t used(const struct ring * ring, int d, uint64_t * read_at, uint64_
     *read_at   = atomic_load(&ring->shared->position[d].read);
     *write_at  = atomic_load(&ring->shared->position[d].written);
     uint64_t n = *write_at - *read_at;
-    return n > ring->bytes[d] || n % 8 || *read_at % 8 ? -1 : (int64_t) n;
+    return n > ring->bytes[d] || n % 8 || *read_at % 8 ? -1 : (int64_t)n;
 }
 
 enum ring_status ring_write(struct ring * ring, int d, uint32_t flags, const struct ring_buffer * buffers,
@@ -98,25 +98,25 @@ enum ring_status ring_write(struct ring * ring, int d, uint32_t flags, const str
     if (n_buffers > RING_MAX_BUFFERS || message_bytes > RING_MAX_MESSAGE) {
         return RING_TOO_SMALL;
     }
-    uint32_t list  = n_buffers * (uint32_t) sizeof *buffers;
-    uint32_t bytes = ((uint32_t) sizeof(struct ring_packet) + list + message_bytes + 7u) & ~7u;
+    uint32_t list  = n_buffers * (uint32_t)sizeof *buffers;
+    uint32_t bytes = ((uint32_t)sizeof(struct ring_packet) + list + message_bytes + 7u) & ~7u;
     if (bytes > ring->bytes[d]) {
         return RING_TOO_SMALL;
     }
-    struct ring_packet     head     = {bytes, flags, n_buffers, message_bytes};
-    struct ring_position * p        = &ring->shared->position[d];
-    int64_t                deadline = timeout_us ? deadline_of(timeout_us) : 0;
-    enum ring_status       status;
+    struct ring_packet head  = {bytes, flags, n_buffers, message_bytes};
+    struct ring_position * p = &ring->shared->position[d];
+    int64_t deadline         = timeout_us ? deadline_of(timeout_us) : 0;
+    enum ring_status status;
     pthread_mutex_lock(&ring->lock[d]);
     for (;;) {
         uint32_t seen = atomic_load(&p->read_seq);
         uint64_t r, w;
-        int64_t  n = used(ring, d, &r, &w);
+        int64_t n = used(ring, d, &r, &w);
         if (n < 0) {
             status = RING_BROKEN;
         } else if (gone(ring)) {
             status = RING_GONE;
-        } else if (ring->bytes[d] - (uint64_t) n >= bytes) {
+        } else if (ring->bytes[d] - (uint64_t)n >= bytes) {
             copy_in(ring, d, w, &head, sizeof head);
             copy_in(ring, d, w + sizeof head, buffers, list);
             copy_in(ring, d, w + sizeof head + list, message, message_bytes);
@@ -139,17 +139,17 @@ enum ring_status ring_write(struct ring * ring, int d, uint32_t flags, const str
 /* With the lock held: wait for a packet and copy its head. */
 static enum ring_status next_packet(struct ring * ring, int d, struct ring_packet * head, uint64_t * at,
                                     uint32_t timeout_us) {
-    struct ring_position * p        = &ring->shared->position[d];
-    int64_t                deadline = timeout_us ? deadline_of(timeout_us) : 0;
+    struct ring_position * p = &ring->shared->position[d];
+    int64_t deadline         = timeout_us ? deadline_of(timeout_us) : 0;
     for (;;) {
         uint32_t seen = atomic_load(&p->written_seq);
         uint64_t w;
-        int64_t  n = used(ring, d, at, &w);
+        int64_t n = used(ring, d, at, &w);
         if (n < 0) {
             return RING_BROKEN;
         }
         if (n > 0) {
-            if (n < (int64_t) sizeof *head) {
+            if (n < (int64_t)sizeof *head) {
                 return RING_BROKEN;
             }
             copy_out(ring, d, *at, head, sizeof *head);
@@ -179,7 +179,7 @@ enum ring_status ring_read(struct ring * ring, int d, struct ring_packet * packe
         status = RING_TOO_SMALL;
     }
     if (status == RING_OK) {
-        uint32_t list = packet->n_buffers * (uint32_t) sizeof *buffers;
+        uint32_t list = packet->n_buffers * (uint32_t)sizeof *buffers;
         copy_out(ring, d, at + sizeof *packet, buffers, list);
         copy_out(ring, d, at + sizeof *packet + list, message, packet->message_bytes);
         atomic_store(&ring->shared->position[d].read, at + packet->bytes);

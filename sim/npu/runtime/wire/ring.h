@@ -17,18 +17,18 @@
 #define RING_MAX_BYTES (64u << 20)
 
 struct ring_position {
-    _Atomic uint64_t written; /* bytes, by the writer */
-    _Atomic uint64_t read;    /* bytes, by the reader */
+    _Atomic uint64_t written;     /* bytes, by the writer */
+    _Atomic uint64_t read;        /* bytes, by the reader */
     _Atomic uint32_t written_seq; /* futex words: bumped after each write, read */
     _Atomic uint32_t read_seq;
-    uint8_t          pad[104];
+    uint8_t pad[104];
 };
 static_assert(sizeof(struct ring_position) == 128, "shared memory");
 
 /* Start of the shared memory; the bytes of ring 0 follow, then those of ring 1. */
 struct ring_shared {
-    _Atomic uint32_t     gone; /* a side has left */
-    uint8_t              pad[124];
+    _Atomic uint32_t gone; /* a side has left */
+    uint8_t pad[124];
     struct ring_position position[2];
 };
 static_assert(sizeof(struct ring_shared) == 384, "shared memory");
@@ -52,9 +52,9 @@ enum ring_status { RING_OK, RING_EMPTY, RING_FULL, RING_TIMEOUT, RING_TOO_SMALL,
 /* One process's end of a queue. */
 struct ring {
     struct ring_shared * shared;
-    uint8_t *            data[2];
-    uint32_t             bytes[2]; /* multiples of 8 */
-    pthread_mutex_t      lock[2];
+    uint8_t * data[2];
+    uint32_t bytes[2]; /* multiples of 8 */
+    pthread_mutex_t lock[2];
     const _Atomic bool * peer_dead; /* set when the peer's process has ended; may be NULL */
 };
 
@@ -68,9 +68,8 @@ enum ring_status ring_write(struct ring * ring, int direction, uint32_t flags, c
                             uint32_t n_buffers, const void * message, uint32_t message_bytes, uint32_t timeout_us);
 
 /* Take the next packet. RING_TOO_SMALL leaves it in place. */
-enum ring_status ring_read(struct ring * ring, int direction, struct ring_packet * packet,
-                           struct ring_buffer * buffers, uint32_t max_buffers, void * message, uint32_t max_message,
-                           uint32_t timeout_us);
+enum ring_status ring_read(struct ring * ring, int direction, struct ring_packet * packet, struct ring_buffer * buffers,
+                           uint32_t max_buffers, void * message, uint32_t max_message, uint32_t timeout_us);
 
 /* Look at the next packet's head. */
 enum ring_status ring_peek(struct ring * ring, int direction, struct ring_packet * packet, uint32_t timeout_us);

@@ -22,26 +22,26 @@ static_assert(sizeof(struct shared_domain) == 16, "shared memory");
 
 /* What is counted. Only what equal inputs determine: nothing that depends on how threads are scheduled. */
 #define SHARED_COUNTERS(X)                                                                                             \
-    X(packets)              /* dspqueue packets read by the DSP */                                                     \
-    X(packet_buffer_bytes)  /* buffers of those packets and of their answers, for which cache flags were given */      \
-    X(invoked_bytes)        /* inline argument bytes of invocations, both ways */                                      \
+    X(packets)               /* dspqueue packets read by the DSP */                                                    \
+    X(packet_buffer_bytes)   /* buffers of those packets and of their answers, for which cache flags were given */     \
+    X(invoked_bytes)         /* inline argument bytes of invocations, both ways */                                     \
     X(shared_argument_bytes) /* arguments of invocations passed by descriptor */                                       \
-    X(host_maps)            /* fastrpc_mmap */                                                                         \
+    X(host_maps)             /* fastrpc_mmap */                                                                        \
     X(host_map_bytes)                                                                                                  \
     X(host_unmaps)                                                                                                     \
-    X(dsp_maps)             /* HAP_mmap and its kin */                                                                 \
+    X(dsp_maps) /* HAP_mmap and its kin */                                                                             \
     X(dsp_map_bytes)                                                                                                   \
     X(dsp_unmaps)                                                                                                      \
     X(dma_descriptors)                                                                                                 \
-    X(dma_bytes_to_vtcm)    /* from outside VTCM */                                                                    \
-    X(dma_bytes_from_vtcm)  /* to outside VTCM */                                                                      \
+    X(dma_bytes_to_vtcm)   /* from outside VTCM */                                                                     \
+    X(dma_bytes_from_vtcm) /* to outside VTCM */                                                                       \
     X(dma_bytes_other)                                                                                                 \
-    X(cache_all)            /* maintenance of the whole data cache */                                                  \
-    X(cache_ranges)         /* qurt_mem_cache_clean with a range */                                                    \
+    X(cache_all)    /* maintenance of the whole data cache */                                                          \
+    X(cache_ranges) /* qurt_mem_cache_clean with a range */                                                            \
     X(cache_range_bytes)                                                                                               \
-    X(cache_lines)          /* single lines; a line maintained again by the same thread at once (polling) counts once */ \
+    X(cache_lines) /* single lines; a line maintained again by the same thread at once (polling) counts once */        \
     X(cache_line_bytes)                                                                                                \
-    X(hmx_multiplies)       /* HMX instructions by kind */                                                             \
+    X(hmx_multiplies) /* HMX instructions by kind */                                                                   \
     X(hmx_multiplied_tiles)                                                                                            \
     X(hmx_stores)                                                                                                      \
     X(hmx_other)
@@ -50,7 +50,7 @@ enum shared_counter {
 #define SHARED_ENUM(name) SHARED_##name,
     SHARED_COUNTERS(SHARED_ENUM)
 #undef SHARED_ENUM
-    SHARED_N_COUNTERS
+        SHARED_N_COUNTERS
 };
 
 #define SHARED_METHODS 32

@@ -20,8 +20,8 @@ static const struct soc table[] = {
 };
 #define N_SOCS (sizeof table / sizeof table[0])
 
-static struct soc     selected;
-static int            known;
+static struct soc selected;
+static int known;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void select_soc(void) {
@@ -31,9 +31,9 @@ static void select_soc(void) {
     }
     for (size_t i = 0; i < N_SOCS; i++) {
         if (!strcasecmp(name, table[i].name)) {
-            selected            = table[i];
-            selected.hvx_units  = (uint32_t) env_number("HEXSIM_HVX", selected.hvx_units, 1, 16);
-            selected.vtcm_mib   = (uint32_t) env_number("HEXSIM_VTCM_MIB", selected.vtcm_mib, 1, 64);
+            selected           = table[i];
+            selected.hvx_units = (uint32_t)env_number("HEXSIM_HVX", selected.hvx_units, 1, 16);
+            selected.vtcm_mib  = (uint32_t)env_number("HEXSIM_VTCM_MIB", selected.vtcm_mib, 1, 64);
             if (selected.hw_threads < selected.hvx_units) {
                 selected.hw_threads = selected.hvx_units;
             }
@@ -54,5 +54,5 @@ const struct soc * soc_selected(void) {
 }
 
 uint32_t soc_domains(void) {
-    return (uint32_t) env_number("HEXSIM_DOMAINS", SOC_MAX_DOMAINS, 1, SOC_MAX_DOMAINS);
+    return (uint32_t)env_number("HEXSIM_DOMAINS", SOC_MAX_DOMAINS, 1, SOC_MAX_DOMAINS);
 }

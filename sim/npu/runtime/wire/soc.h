@@ -6,11 +6,11 @@
 
 struct soc {
     const char * name;
-    uint32_t     arch;       /* 73, 75, 79, 81 */
-    uint32_t     hvx_units;  /* of 128 bytes */
-    uint32_t     hmx_units;
-    uint32_t     vtcm_mib;
-    uint32_t     hw_threads; /* hardware threads of the DSP */
+    uint32_t arch;      /* 73, 75, 79, 81 */
+    uint32_t hvx_units; /* of 128 bytes */
+    uint32_t hmx_units;
+    uint32_t vtcm_mib;
+    uint32_t hw_threads; /* hardware threads of the DSP */
 };
 
 /* The SoC named by HEXSIM_SOC (default SM8750), with HEXSIM_HVX, HEXSIM_VTCM_MIB as overrides. On an unknown name

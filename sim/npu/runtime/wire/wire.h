@@ -40,8 +40,8 @@ static_assert(sizeof(struct wire_head) == 16, "wire");
 
 struct wire_hello {
     uint32_t version;
-    uint32_t domain;   /* physical DSP: 3 is cdsp, 4 is cdsp1 */
-    uint32_t session;  /* session on that DSP */
+    uint32_t domain;  /* physical DSP: 3 is cdsp, 4 is cdsp1 */
+    uint32_t session; /* session on that DSP */
     uint32_t reserved;
     uint64_t app_pid;
 };
@@ -50,8 +50,8 @@ static_assert(sizeof(struct wire_hello) == 24, "wire");
 enum wire_map_when { WIRE_MAP_NOW = 0, WIRE_MAP_DELAYED = 1 };
 
 struct wire_map {
-    int32_t  app_fd; /* the descriptor's number in the application: the buffer's name on both sides */
-    uint32_t when;   /* enum wire_map_when */
+    int32_t app_fd; /* the descriptor's number in the application: the buffer's name on both sides */
+    uint32_t when;  /* enum wire_map_when */
     uint32_t extended;
     uint32_t reserved;
     uint64_t bytes;
@@ -59,7 +59,7 @@ struct wire_map {
 static_assert(sizeof(struct wire_map) == 24, "wire");
 
 struct wire_unmap {
-    int32_t  app_fd;
+    int32_t app_fd;
     uint32_t reserved;
 };
 static_assert(sizeof(struct wire_unmap) == 8, "wire");
@@ -97,15 +97,15 @@ struct wire_arg {
     uint64_t bytes;
     uint64_t offset;
     uint64_t buffer_bytes;
-    int32_t  app_fd;   /* -1: inline */
-    int32_t  fd_index;
+    int32_t app_fd; /* -1: inline */
+    int32_t fd_index;
 };
 static_assert(sizeof(struct wire_arg) == 32, "wire");
 
 struct wire_reply {
-    int32_t  status; /* AEE code */
+    int32_t status; /* AEE code */
     uint32_t reserved;
-    uint64_t value;  /* a handle, or an address in the DSP's window */
+    uint64_t value; /* a handle, or an address in the DSP's window */
 };
 static_assert(sizeof(struct wire_reply) == 16, "wire");
 
