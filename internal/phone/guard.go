@@ -33,7 +33,7 @@ while read -r line; do
 	-*) case $groups in *" $g "*) groups="${groups%%" $g "*} ${groups#*" $g "}" ;; esac ;;
 	esac
 done
-for g in $groups; do kill -9 -- "-$g"; done 2>/dev/null
+for g in $groups; do kill -9 "-$g"; done 2>/dev/null
 round=0
 while [ $round -lt 100 ]; do
 	found=$(grep -lszxF -- "$mark" /proc/[0-9]*/environ 2>/dev/null)

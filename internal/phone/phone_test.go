@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -12,7 +13,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killedHelper); dir != "" {
+		runKilledHelper(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // rig is an adb server and phones for a test.
 type rig struct {
