@@ -1,8 +1,8 @@
 /* hexagon_protos.h: the intrinsics of the Hexagon DSP that llama.cpp's kernels use, for x86-64 and portable C.
  *
  * Every Q6_<name> has its formula in the comment above it, a plain form Q6_<name>_lane that computes lane by lane, and
- * where it pays a vector form. An intrinsic that is not here is an undeclared function, which C11 and this header make a
- * compile error that names it. README.md tells what is exact and what is not. */
+ * where it pays a vector form. An intrinsic that is not here is an undeclared function, which C11 and this header make
+ * a compile error that names it. README.md tells what is exact and what is not. */
 #ifndef HEXAGON_PROTOS_H
 #define HEXAGON_PROTOS_H
 

@@ -1,7 +1,7 @@
 /* hexagon_types.h: the vector types of HVX in 128-byte mode, under the vendor's names.
  *
- * Lane 0 is at the lowest address. A predicate holds one bit for each byte of a vector; here it is a byte, 0x00 or 0xff.
- * (V73 HVX Programmer's Reference Manual 80-N2040-54, chapter 2.) */
+ * Lane 0 is at the lowest address. A predicate holds one bit for each byte of a vector; here it is a byte, 0x00 or
+ * 0xff. (V73 HVX Programmer's Reference Manual 80-N2040-54, chapter 2.) */
 #ifndef HEXAGON_TYPES_H
 #define HEXAGON_TYPES_H
 

@@ -19,47 +19,47 @@
 /* The lane forms are what the vector forms are tested against; they are kept out of line. */
 #define HEXSIM_LANE_FN static inline __attribute__((__unused__))
 
-typedef int8_t   hexsim_vb __attribute__((__vector_size__(128)));
-typedef uint8_t  hexsim_vub __attribute__((__vector_size__(128)));
-typedef int16_t  hexsim_vh __attribute__((__vector_size__(128)));
+typedef int8_t hexsim_vb __attribute__((__vector_size__(128)));
+typedef uint8_t hexsim_vub __attribute__((__vector_size__(128)));
+typedef int16_t hexsim_vh __attribute__((__vector_size__(128)));
 typedef uint16_t hexsim_vuh __attribute__((__vector_size__(128)));
-typedef int32_t  hexsim_vw __attribute__((__vector_size__(128)));
+typedef int32_t hexsim_vw __attribute__((__vector_size__(128)));
 typedef uint32_t hexsim_vuw __attribute__((__vector_size__(128)));
-typedef float    hexsim_vsf __attribute__((__vector_size__(128)));
+typedef float hexsim_vsf __attribute__((__vector_size__(128)));
 typedef _Float16 hexsim_vhf __attribute__((__vector_size__(128)));
-typedef int16_t  hexsim_wh __attribute__((__vector_size__(256)));
+typedef int16_t hexsim_wh __attribute__((__vector_size__(256)));
 typedef uint16_t hexsim_wuh __attribute__((__vector_size__(256)));
-typedef uint8_t  hexsim_wub __attribute__((__vector_size__(256)));
-typedef int32_t  hexsim_ww __attribute__((__vector_size__(256)));
-typedef float    hexsim_wsf __attribute__((__vector_size__(256)));
+typedef uint8_t hexsim_wub __attribute__((__vector_size__(256)));
+typedef int32_t hexsim_ww __attribute__((__vector_size__(256)));
+typedef float hexsim_wsf __attribute__((__vector_size__(256)));
 
 /* A vector, or a predicate, as an array of lanes. */
 typedef union {
-    HVX_Vector     v;
+    HVX_Vector v;
     HVX_VectorPred q;
-    int8_t         b[128];
-    uint8_t        ub[128];
-    int16_t        h[64];
-    uint16_t       uh[64];
-    int32_t        w[32];
-    uint32_t       uw[32];
-    float          sf[32];
-    _Float16       hf[64];
+    int8_t b[128];
+    uint8_t ub[128];
+    int16_t h[64];
+    uint16_t uh[64];
+    int32_t w[32];
+    uint32_t uw[32];
+    float sf[32];
+    _Float16 hf[64];
 #if HEXSIM_AVX2
     __m256i m[4];
-    __m256  mf[4];
+    __m256 mf[4];
 #endif
 } hexsim_lanes;
 
 /* A pair: v[0] is the low vector. */
 typedef union {
     HVX_VectorPair p;
-    HVX_Vector     v[2];
-    hexsim_lanes   l[2];
-    uint8_t        ub[256];
-    int16_t        h[128];
-    uint16_t       uh[128];
-    int32_t        w[64];
+    HVX_Vector v[2];
+    hexsim_lanes l[2];
+    uint8_t ub[256];
+    int16_t h[128];
+    uint16_t uh[128];
+    int32_t w[64];
 #if HEXSIM_AVX2
     __m256i m[8];
 #endif
@@ -67,7 +67,8 @@ typedef union {
 
 _Static_assert(sizeof(hexsim_lanes) == 128 && sizeof(hexsim_pair) == 256, "a vector has 128 bytes");
 
-/* Lane loops. The last argument is the formula of lane i: d is the result, u, v and x are the operands, r the scalar. */
+/* Lane loops. The last argument is the formula of lane i: d is the result, u, v and x are the operands, r the scalar.
+ */
 #define HEXSIM_LANE_V(name, n, formula)                                                                                \
     HEXSIM_LANE_FN HVX_Vector name##_lane(HVX_Vector Vu) {                                                             \
         hexsim_lanes u = {.v = Vu}, d = {.v = Vu};                                                                     \
@@ -130,16 +131,16 @@ _Static_assert(sizeof(hexsim_lanes) == 128 && sizeof(hexsim_pair) == 256, "a vec
     }
 
 HEXSIM_INLINE int16_t hexsim_sat_h(int64_t x) {
-    return x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : (int16_t) x;
+    return x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : (int16_t)x;
 }
 
 HEXSIM_INLINE int8_t hexsim_sat_b(int64_t x) {
-    return x > INT8_MAX ? INT8_MAX : x < INT8_MIN ? INT8_MIN : (int8_t) x;
+    return x > INT8_MAX ? INT8_MAX : x < INT8_MIN ? INT8_MIN : (int8_t)x;
 }
 
 /* The low n bits of x as a signed number. */
 HEXSIM_INLINE int32_t hexsim_sxt(int32_t x, int n) {
-    return (int32_t) ((uint32_t) x << (32 - n)) >> (32 - n);
+    return (int32_t)((uint32_t)x << (32 - n)) >> (32 - n);
 }
 
 #endif /* HEXSIM_LANES_H */

@@ -34,7 +34,7 @@ HEXSIM_INLINE HVX_Vector Q6_V_hi_W(HVX_VectorPair Vss) {
 /* 128 bytes of {Vu:Vv} (Vv lower) from byte at on, 0 <= at <= 128 */
 HEXSIM_INLINE HVX_Vector hexsim_window(HVX_Vector Vu, HVX_Vector Vv, uint32_t at) {
     hexsim_pair s;
-    HVX_Vector  d;
+    HVX_Vector d;
     s.v[0] = Vv;
     s.v[1] = Vu;
     memcpy(&d, s.ub + at, sizeof d);
@@ -44,46 +44,46 @@ HEXSIM_INLINE HVX_Vector hexsim_window(HVX_Vector Vu, HVX_Vector Vv, uint32_t at
 /* n = Rt & 127; Vd.ub[i] = i + n < 128 ? Vv.ub[i + n] : Vu.ub[i + n - 128] */
 HEXSIM_LANE_FN HVX_Vector Q6_V_valign_VVR_lane(HVX_Vector Vu, HVX_Vector Vv, int32_t Rt) {
     hexsim_lanes u = {.v = Vu}, v = {.v = Vv}, d = {.v = Vu};
-    const int    n = Rt & 127;
+    const int n = Rt & 127;
     for (int i = 0; i < 128; i++) {
         d.ub[i] = i + n < 128 ? v.ub[i + n] : u.ub[i + n - 128];
     }
     return d.v;
 }
 HEXSIM_INLINE HVX_Vector Q6_V_valign_VVR(HVX_Vector Vu, HVX_Vector Vv, int32_t Rt) {
-    return hexsim_window(Vu, Vv, (uint32_t) Rt & 127);
+    return hexsim_window(Vu, Vv, (uint32_t)Rt & 127);
 }
 
 /* n = Rt & 127; Vd.ub[i] = i < n ? Vv.ub[128 - n + i] : Vu.ub[i - n] */
 HEXSIM_LANE_FN HVX_Vector Q6_V_vlalign_VVR_lane(HVX_Vector Vu, HVX_Vector Vv, int32_t Rt) {
     hexsim_lanes u = {.v = Vu}, v = {.v = Vv}, d = {.v = Vu};
-    const int    n = Rt & 127;
+    const int n = Rt & 127;
     for (int i = 0; i < 128; i++) {
         d.ub[i] = i < n ? v.ub[128 - n + i] : u.ub[i - n];
     }
     return d.v;
 }
 HEXSIM_INLINE HVX_Vector Q6_V_vlalign_VVR(HVX_Vector Vu, HVX_Vector Vv, int32_t Rt) {
-    return hexsim_window(Vu, Vv, 128 - ((uint32_t) Rt & 127));
+    return hexsim_window(Vu, Vv, 128 - ((uint32_t)Rt & 127));
 }
 
 /* Vd.ub[i] = Vu.ub[(i + Rt) & 127] */
-HEXSIM_LANE_VR(Q6_V_vror_VR, 128, d.ub[i] = u.ub[((uint32_t) i + (uint32_t) r) & 127])
+HEXSIM_LANE_VR(Q6_V_vror_VR, 128, d.ub[i] = u.ub[((uint32_t)i + (uint32_t)r) & 127])
 HEXSIM_INLINE HVX_Vector Q6_V_vror_VR(HVX_Vector Vu, int32_t Rt) {
-    const uint32_t n = (uint32_t) Rt & 127;
+    const uint32_t n = (uint32_t)Rt & 127;
     if (__builtin_constant_p(n)) {
         /* Whole 32-bit words: a shuffle that stays in registers. */
         switch (n) {
 #define HEXSIM_ROTATE_CASE(bytes)                                                                                      \
     case bytes:                                                                                                        \
-        return __builtin_shufflevector(                                                                                \
-            Vu, Vu, (bytes) / 4 + 0, (bytes) / 4 + 1, (bytes) / 4 + 2, (bytes) / 4 + 3, (bytes) / 4 + 4,               \
-            (bytes) / 4 + 5, (bytes) / 4 + 6, (bytes) / 4 + 7, (bytes) / 4 + 8, (bytes) / 4 + 9, (bytes) / 4 + 10,     \
-            (bytes) / 4 + 11, (bytes) / 4 + 12, (bytes) / 4 + 13, (bytes) / 4 + 14, (bytes) / 4 + 15,                  \
-            (bytes) / 4 + 16, (bytes) / 4 + 17, (bytes) / 4 + 18, (bytes) / 4 + 19, (bytes) / 4 + 20,                  \
-            (bytes) / 4 + 21, (bytes) / 4 + 22, (bytes) / 4 + 23, (bytes) / 4 + 24, (bytes) / 4 + 25,                  \
-            (bytes) / 4 + 26, (bytes) / 4 + 27, (bytes) / 4 + 28, (bytes) / 4 + 29, (bytes) / 4 + 30,                  \
-            (bytes) / 4 + 31)
+        return __builtin_shufflevector(Vu, Vu, (bytes) / 4 + 0, (bytes) / 4 + 1, (bytes) / 4 + 2, (bytes) / 4 + 3,     \
+                                       (bytes) / 4 + 4, (bytes) / 4 + 5, (bytes) / 4 + 6, (bytes) / 4 + 7,             \
+                                       (bytes) / 4 + 8, (bytes) / 4 + 9, (bytes) / 4 + 10, (bytes) / 4 + 11,           \
+                                       (bytes) / 4 + 12, (bytes) / 4 + 13, (bytes) / 4 + 14, (bytes) / 4 + 15,         \
+                                       (bytes) / 4 + 16, (bytes) / 4 + 17, (bytes) / 4 + 18, (bytes) / 4 + 19,         \
+                                       (bytes) / 4 + 20, (bytes) / 4 + 21, (bytes) / 4 + 22, (bytes) / 4 + 23,         \
+                                       (bytes) / 4 + 24, (bytes) / 4 + 25, (bytes) / 4 + 26, (bytes) / 4 + 27,         \
+                                       (bytes) / 4 + 28, (bytes) / 4 + 29, (bytes) / 4 + 30, (bytes) / 4 + 31)
             HEXSIM_ROTATE_CASE(4);
             HEXSIM_ROTATE_CASE(8);
             HEXSIM_ROTATE_CASE(16);
@@ -112,15 +112,15 @@ HEXSIM_INLINE HVX_Vector Q6_V_vror_VR(HVX_Vector Vu, int32_t Rt) {
 /* Vd.h[2i] = Vu.h[i]; Vd.h[2i + 1] = Vu.h[32 + i] */
 HEXSIM_LANE_V(Q6_Vh_vshuff_Vh, 32, d.h[2 * i] = u.h[i]; d.h[2 * i + 1] = u.h[32 + i])
 HEXSIM_INLINE HVX_Vector Q6_Vh_vshuff_Vh(HVX_Vector Vu) {
-    const hexsim_vh u = (hexsim_vh) Vu;
-    return (HVX_Vector) __builtin_shufflevector(u, u, HEXSIM_INTERLEAVE_64);
+    const hexsim_vh u = (hexsim_vh)Vu;
+    return (HVX_Vector)__builtin_shufflevector(u, u, HEXSIM_INTERLEAVE_64);
 }
 
 /* Vd.h[i] = Vu.h[2i]; Vd.h[32 + i] = Vu.h[2i + 1] */
 HEXSIM_LANE_V(Q6_Vh_vdeal_Vh, 32, d.h[i] = u.h[2 * i]; d.h[32 + i] = u.h[2 * i + 1])
 HEXSIM_INLINE HVX_Vector Q6_Vh_vdeal_Vh(HVX_Vector Vu) {
-    const hexsim_vh u = (hexsim_vh) Vu;
-    return (HVX_Vector) __builtin_shufflevector(u, u, HEXSIM_EVEN_64, HEXSIM_ODD_64);
+    const hexsim_vh u = (hexsim_vh)Vu;
+    return (HVX_Vector)__builtin_shufflevector(u, u, HEXSIM_EVEN_64, HEXSIM_ODD_64);
 }
 
 /* Vd.b[2i] = Vu.b[i]; Vd.b[2i + 1] = Vu.b[64 + i] */
@@ -146,7 +146,7 @@ HEXSIM_SAME_V(Q6_Vb_vshuff_Vb)
 /* Vd.h[2i] = Vv.h[2i + 1]; Vd.h[2i + 1] = Vu.h[2i + 1] */
 HEXSIM_LANE_VV(Q6_Vh_vshuffo_VhVh, 32, d.h[2 * i] = v.h[2 * i + 1]; d.h[2 * i + 1] = u.h[2 * i + 1])
 HEXSIM_INLINE HVX_Vector Q6_Vh_vshuffo_VhVh(HVX_Vector Vu, HVX_Vector Vv) {
-    return (HVX_Vector) (((hexsim_vuw) Vv >> 16) | ((hexsim_vuw) Vu & 0xffff0000u));
+    return (HVX_Vector)(((hexsim_vuw)Vv >> 16) | ((hexsim_vuw)Vu & 0xffff0000u));
 }
 
 /* ---- shuffle and deal networks over two vectors ---- */
@@ -155,7 +155,7 @@ HEXSIM_INLINE HVX_Vector Q6_Vh_vshuffo_VhVh(HVX_Vector Vu, HVX_Vector Vv) {
 HEXSIM_INLINE void hexsim_swap_stage(hexsim_pair * s, int o) {
     for (int k = 0; k < 128; k++) {
         if (!(k & o)) {
-            const uint8_t t      = s->l[1].ub[k];
+            const uint8_t t   = s->l[1].ub[k];
             s->l[1].ub[k]     = s->l[0].ub[k + o];
             s->l[0].ub[k + o] = t;
         }
@@ -188,7 +188,8 @@ HEXSIM_LANE_FN HVX_VectorPair Q6_W_vdeal_VVR_lane(HVX_Vector Vu, HVX_Vector Vv, 
     return s.p;
 }
 
-/* Rt = -n with n = 1, 2, 4, 8 interleaves (deals) units of n bytes: Vdd.unit[2i] = Vv.unit[i], [2i + 1] = Vu.unit[i]. */
+/* Rt = -n with n = 1, 2, 4, 8 interleaves (deals) units of n bytes: Vdd.unit[2i] = Vv.unit[i], [2i + 1] = Vu.unit[i].
+ */
 #if HEXSIM_AVX2
 #define HEXSIM_SHUFFLE_ALL(lo, hi)                                                                                     \
     for (int i = 0; i < 4; i++) {                                                                                      \
@@ -196,7 +197,7 @@ HEXSIM_LANE_FN HVX_VectorPair Q6_W_vdeal_VVR_lane(HVX_Vector Vu, HVX_Vector Vv, 
     }
 HEXSIM_INLINE HVX_VectorPair Q6_W_vshuff_VVR(HVX_Vector Vu, HVX_Vector Vv, int32_t Rt) {
     hexsim_lanes u = {.v = Vu}, v = {.v = Vv};
-    hexsim_pair  d;
+    hexsim_pair d;
     switch (Rt & 127) {
     case -1 & 127:
         HEXSIM_SHUFFLE_ALL(_mm256_unpacklo_epi8, _mm256_unpackhi_epi8);
@@ -274,12 +275,12 @@ HEXSIM_LANE_FN HVX_Vector Q6_V_vdelta_VV_lane(HVX_Vector Vu, HVX_Vector Vv) {
 }
 #if HEXSIM_AVX2
 HEXSIM_INLINE __m256i hexsim_delta_pick(__m256i here, __m256i there, __m256i control, int o) {
-    const __m256i bit = _mm256_set1_epi8((char) o);
+    const __m256i bit = _mm256_set1_epi8((char)o);
     return _mm256_blendv_epi8(here, there, _mm256_cmpeq_epi8(_mm256_and_si256(control, bit), bit));
 }
 HEXSIM_INLINE HVX_Vector Q6_V_vdelta_VV(HVX_Vector Vu, HVX_Vector Vv) {
     const hexsim_lanes c = {.v = Vv};
-    hexsim_lanes       u = {.v = Vu}, d;
+    hexsim_lanes u       = {.v = Vu}, d;
     for (int i = 0; i < 4; i++) {
         d.m[i] = hexsim_delta_pick(u.m[i], u.m[i ^ 2], c.m[i], 64);
     }
@@ -291,8 +292,8 @@ HEXSIM_INLINE HVX_Vector Q6_V_vdelta_VV(HVX_Vector Vu, HVX_Vector Vv) {
         x         = hexsim_delta_pick(x, _mm256_permute2x128_si256(x, x, 1), c.m[i], 16);
         x         = hexsim_delta_pick(x, _mm256_shuffle_epi32(x, 0x4e), c.m[i], 8);
         x         = hexsim_delta_pick(x, _mm256_shuffle_epi32(x, 0xb1), c.m[i], 4);
-        x = hexsim_delta_pick(x, _mm256_or_si256(_mm256_slli_epi32(x, 16), _mm256_srli_epi32(x, 16)), c.m[i], 2);
-        x = hexsim_delta_pick(x, _mm256_or_si256(_mm256_slli_epi16(x, 8), _mm256_srli_epi16(x, 8)), c.m[i], 1);
+        x      = hexsim_delta_pick(x, _mm256_or_si256(_mm256_slli_epi32(x, 16), _mm256_srli_epi32(x, 16)), c.m[i], 2);
+        x      = hexsim_delta_pick(x, _mm256_or_si256(_mm256_slli_epi16(x, 8), _mm256_srli_epi16(x, 8)), c.m[i], 1);
         u.m[i] = x;
     }
     return u.v;
@@ -306,14 +307,14 @@ HEXSIM_SAME_VV(Q6_V_vdelta_VV)
 #define HEXSIM_UNPACK(name, n, to, from, type, wide)                                                                   \
     HEXSIM_LANE_FN HVX_VectorPair name##_lane(HVX_Vector Vu) {                                                         \
         hexsim_lanes u = {.v = Vu};                                                                                    \
-        hexsim_pair  d;                                                                                                \
+        hexsim_pair d;                                                                                                 \
         for (int i = 0; i < (n); i++) {                                                                                \
             d.to[i] = u.from[i];                                                                                       \
         }                                                                                                              \
         return d.p;                                                                                                    \
     }                                                                                                                  \
     HEXSIM_INLINE HVX_VectorPair name(HVX_Vector Vu) {                                                                 \
-        return (HVX_VectorPair) __builtin_convertvector((type) Vu, wide);                                              \
+        return (HVX_VectorPair) __builtin_convertvector((type)Vu, wide);                                               \
     }
 
 /* Vdd.h[i] = sign extension of Vu.b[i] */

@@ -20,7 +20,7 @@
     HEXSIM_LANE_VV(name, 32, d.uw[i] = HEXSIM_QF32_##op(HEXSIM_Q_##tu(u, i), HEXSIM_Q_##tv(v, i)))                     \
     HEXSIM_QF32_VECTOR(name, tu, tv, op)
 #define HEXSIM_QF16_LANES(name, tu, tv, op, vop)                                                                       \
-    HEXSIM_LANE_VV(name, 64, d.uh[i] = (uint16_t) HEXSIM_QF16_##op(HEXSIM_Q_##tu(u, i), HEXSIM_Q_##tv(v, i)))          \
+    HEXSIM_LANE_VV(name, 64, d.uh[i] = (uint16_t)HEXSIM_QF16_##op(HEXSIM_Q_##tu(u, i), HEXSIM_Q_##tv(v, i)))           \
     HEXSIM_QF16_VECTOR(name, tu, tv, op)
 #define HEXSIM_QF32_add(a, b) hexsim_qadd(HEXSIM_QF32, a, b)
 #define HEXSIM_QF32_sub(a, b) hexsim_qadd(HEXSIM_QF32, a, hexsim_qneg(b))
@@ -33,14 +33,14 @@
 #include "hexsim_qfloat_v79.h"
 
 #define HEXSIM_Q_qf16(x, i) hexsim_sf_of_qf16(x.uh[i])
-#define HEXSIM_Q_hf(x, i) ((float) x.hf[i])
+#define HEXSIM_Q_hf(x, i) ((float)x.hf[i])
 #define HEXSIM_QV_qf16(x) hexsim_vhf_of_qf16(x)
 #define HEXSIM_QV_hf(x) (x)
 
 #define HEXSIM_QF32_LANES(name, tu, tv, op, vop)                                                                       \
     HEXSIM_LANE_VV(name, 32, d.sf[i] = hexsim_sf_result(u.sf[i] vop v.sf[i]))                                          \
     HEXSIM_INLINE HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) {                                                      \
-        return hexsim_sf_results((hexsim_vsf) Vu vop (hexsim_vsf) Vv);                                                 \
+        return hexsim_sf_results((hexsim_vsf)Vu vop(hexsim_vsf) Vv);                                                   \
     }
 #define HEXSIM_QF16_LANES(name, tu, tv, op, vop)                                                                       \
     HEXSIM_LANE_VV(name, 64, d.uh[i] = hexsim_qf16_result(HEXSIM_Q_##tu(u, i) vop HEXSIM_Q_##tv(v, i)))                \
@@ -74,10 +74,9 @@ HEXSIM_QF16_LANES(Q6_Vqf16_vmpy_Vqf16Vqf16, qf16, qf16, mpy, *)
 /* Vdd.v[k].qf32[i] = Vu.hf[2i + k] * Vv.hf[2i + k] */
 HEXSIM_LANE_FN HVX_VectorPair Q6_Wqf32_vmpy_VhfVhf_lane(HVX_Vector Vu, HVX_Vector Vv) {
     hexsim_lanes u = {.v = Vu}, v = {.v = Vv};
-    hexsim_pair  d;
+    hexsim_pair d;
     for (int i = 0; i < 64; i++) {
-        d.l[i & 1].uw[i >> 1] =
-            hexsim_qmpy(HEXSIM_QF32, HEXSIM_QF16, hexsim_from_hf(u.uh[i]), hexsim_from_hf(v.uh[i]));
+        d.l[i & 1].uw[i >> 1] = hexsim_qmpy(HEXSIM_QF32, HEXSIM_QF16, hexsim_from_hf(u.uh[i]), hexsim_from_hf(v.uh[i]));
     }
     return d.p;
 }
@@ -87,7 +86,7 @@ HEXSIM_LANE_V(Q6_Vsf_equals_Vqf32, 32, d.sf[i] = hexsim_sf_of_qf32(u.uw[i]))
 
 /* Vd.hf[2i] = Vuu.v[0].qf32[i]; Vd.hf[2i + 1] = Vuu.v[1].qf32[i] */
 HEXSIM_LANE_FN HVX_Vector Q6_Vhf_equals_Wqf32_lane(HVX_VectorPair Vuu) {
-    hexsim_pair  u = {.p = Vuu};
+    hexsim_pair u = {.p = Vuu};
     hexsim_lanes d;
     for (int i = 0; i < 64; i++) {
         d.uh[i] = hexsim_hf_of_qf32(u.l[i & 1].uw[i >> 1]);
@@ -120,7 +119,7 @@ HEXSIM_INLINE HVX_VectorPair Q6_Wqf32_vmpy_VhfVhf(HVX_Vector Vu, HVX_Vector Vv) 
 /* Vd.sf[i] = Vu.qf32[i] */
 HEXSIM_LANE_V(Q6_Vsf_equals_Vqf32, 32, d.sf[i] = hexsim_sf_result(u.sf[i]))
 HEXSIM_INLINE HVX_Vector Q6_Vsf_equals_Vqf32(HVX_Vector Vu) {
-    return hexsim_sf_results((hexsim_vsf) Vu);
+    return hexsim_sf_results((hexsim_vsf)Vu);
 }
 
 /* Vd.hf[2i] = Vuu.v[0].qf32[i]; Vd.hf[2i + 1] = Vuu.v[1].qf32[i] */
@@ -145,7 +144,7 @@ HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Vqf16(HVX_Vector Vu) {
 /* Vd.qf32[i] = Vu.sf[i] */
 HEXSIM_LANE_V(Q6_Vqf32_equals_Vsf, 32, d.sf[i] = hexsim_sf_result(u.sf[i]))
 HEXSIM_INLINE HVX_Vector Q6_Vqf32_equals_Vsf(HVX_Vector Vu) {
-    return hexsim_sf_results((hexsim_vsf) Vu);
+    return hexsim_sf_results((hexsim_vsf)Vu);
 }
 #endif
 

@@ -8,10 +8,10 @@
  *   store:     out[r][n] = half(acc[r][n] * scale[n]); acc = 0
  *   bias:      32 words: the low half of word n is scale[n]; 32 more words, which must be zero as the kernels have them
  *
- * Infinities and NaNs do not exist in operands: the unit works with USR's inf_nan_enable off, where a half with exponent 31
- * is the number that its bits make, (1 + fraction / 1024) * 2^16, and a zero times it is zero. (Model and names from
- * Qualcomm's QEMU, target/hexagon/hmx/mpy_hmx_fp_custom.c; its accumulator is a wider fixed-point one with an exponent.
- * README.md tells what follows.) */
+ * Infinities and NaNs do not exist in operands: the unit works with USR's inf_nan_enable off, where a half with
+ * exponent 31 is the number that its bits make, (1 + fraction / 1024) * 2^16, and a zero times it is zero. (Model and
+ * names from Qualcomm's QEMU, target/hexagon/hmx/mpy_hmx_fp_custom.c; its accumulator is a wider fixed-point one with
+ * an exponent. README.md tells what follows.) */
 #include "hmx.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static float number(uint32_t bits) {
 
 /* The value of a half as the unit reads it: exponent 31 is an exponent like others. */
 static float hmx_half(uint16_t h) {
-    const float magnitude = number((uint32_t) (h & 0x7fff) << 13) * number(0x77800000); /* 2^112 */
+    const float magnitude = number((uint32_t)(h & 0x7fff) << 13) * number(0x77800000); /* 2^112 */
     return h >> 15 ? -magnitude : magnitude;
 }
 
@@ -50,7 +50,7 @@ static float hmx_half(uint16_t h) {
 static uint16_t half_bits(float x) {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
-    const uint16_t sign = (uint16_t) (u >> 16 & 0x8000);
+    const uint16_t sign = (uint16_t)(u >> 16 & 0x8000);
     u &= 0x7fffffff;
     if (u > 0x7f800000) {
         return 0x7fff;
@@ -61,19 +61,19 @@ static uint16_t half_bits(float x) {
     if (u < 0x38800000) { /* below 2^-14: the unit of 0.5 is that of the subnormals */
         const float y = number(u) + 0.5f;
         memcpy(&u, &y, sizeof u);
-        return (uint16_t) (sign | (u - 0x3f000000));
+        return (uint16_t)(sign | (u - 0x3f000000));
     }
     u += 0xfff + (u >> 13 & 1) - 0x38000000;
-    return (uint16_t) (sign | u >> 13);
+    return (uint16_t)(sign | u >> 13);
 }
 
 static const uint16_t * halves(const void * tile, uint32_t index) {
-    return (const uint16_t *) tile + (size_t) index * TILE_HALVES;
+    return (const uint16_t *)tile + (size_t)index * TILE_HALVES;
 }
 
 static void multiply_plain(const void * activation, const void * weight, uint32_t tiles) {
     for (uint32_t t = 0; t < tiles; t++) {
-        const uint16_t * a = halves(activation, t), *w = halves(weight, t);
+        const uint16_t *a = halves(activation, t), *w = halves(weight, t);
         for (int k = 0; k < TILE; k++) {
             float row[TILE];
             for (int n = 0; n < TILE; n++) {
@@ -92,7 +92,7 @@ static void multiply_plain(const void * activation, const void * weight, uint32_
 static void store_plain(void * out) {
     for (int r = 0; r < TILE; r++) {
         for (int n = 0; n < TILE; n++) {
-            ((uint16_t *) out)[64 * (r / 2) + 2 * n + r % 2] = half_bits(hmx.acc[r][n] * hmx.scale[n]);
+            ((uint16_t *)out)[64 * (r / 2) + 2 * n + r % 2] = half_bits(hmx.acc[r][n] * hmx.scale[n]);
         }
     }
 }
@@ -110,13 +110,13 @@ AVX2 static inline void widen(__m256i h, bool plain, float * even, float * odd) 
         _mm256_store_ps(odd, _mm256_cvtph_ps(_mm256_extracti128_si256(h, 1)));
         return;
     }
-    const __m256  scale = _mm256_castsi256_ps(_mm256_set1_epi32(0x77800000));
-    const __m256i sign = _mm256_set1_epi32((int) 0x80000000u), magnitude = _mm256_set1_epi32(0x7fff << 13);
+    const __m256 scale = _mm256_castsi256_ps(_mm256_set1_epi32(0x77800000));
+    const __m256i sign = _mm256_set1_epi32((int)0x80000000u), magnitude = _mm256_set1_epi32(0x7fff << 13);
     const __m256i low = _mm256_slli_epi32(h, 16);
     for (int i = 0; i < 2; i++) {
         const __m256i x = i ? h : low; /* the half is in the upper 16 bits */
         const __m256i m = _mm256_and_si256(_mm256_srli_epi32(_mm256_andnot_si256(sign, x), 3), magnitude);
-        const __m256  v = _mm256_mul_ps(_mm256_castsi256_ps(m), scale);
+        const __m256 v  = _mm256_mul_ps(_mm256_castsi256_ps(m), scale);
         _mm256_store_ps(i ? odd : even, _mm256_or_ps(v, _mm256_castsi256_ps(_mm256_and_si256(sign, x))));
     }
 }
@@ -124,7 +124,7 @@ AVX2 static inline void widen(__m256i h, bool plain, float * even, float * odd) 
 /* Whether a half of the tile has the exponent 31. */
 AVX2 static bool has_special(const __m256i * tile) {
     const __m256i exponent = _mm256_set1_epi16(0x7c00);
-    __m256i       found    = _mm256_setzero_si256();
+    __m256i found          = _mm256_setzero_si256();
     for (int i = 0; i < TILE_HALVES / 16; i++) {
         const __m256i e = _mm256_and_si256(_mm256_loadu_si256(tile + i), exponent);
         found           = _mm256_or_si256(found, _mm256_cmpeq_epi16(e, exponent));
@@ -134,8 +134,8 @@ AVX2 static bool has_special(const __m256i * tile) {
 
 /* A tile as rows of singles: of an activation out[r][k], of a weight out[k][n]. */
 AVX2 static void unpack_tile(const void * tile, float out[TILE][TILE]) {
-    const __m256i * t     = tile;
-    const bool      plain = !has_special(t);
+    const __m256i * t = tile;
+    const bool plain  = !has_special(t);
     for (int pair = 0; pair < TILE / 2; pair++) {
         for (int i = 0; i < 4; i++) {
             widen(_mm256_loadu_si256(t + 4 * pair + i), plain, &out[2 * pair][8 * i], &out[2 * pair + 1][8 * i]);
@@ -182,10 +182,10 @@ AVX2 static __m128i narrow(__m256 x) {
 AVX2 static void store_avx2(void * out) {
     for (int r = 0; r < TILE; r += 2) {
         for (int n = 0; n < TILE; n += 8) {
-            const __m256  s = _mm256_loadu_ps(&hmx.scale[n]);
+            const __m256 s  = _mm256_loadu_ps(&hmx.scale[n]);
             const __m128i e = narrow(_mm256_mul_ps(_mm256_load_ps(&hmx.acc[r][n]), s));
             const __m128i o = narrow(_mm256_mul_ps(_mm256_load_ps(&hmx.acc[r + 1][n]), s));
-            __m128i *     d = (__m128i *) ((uint16_t *) out + 32 * r + 2 * n);
+            __m128i * d     = (__m128i *)((uint16_t *)out + 32 * r + 2 * n);
             _mm_storeu_si128(d, _mm_unpacklo_epi16(e, o));
             _mm_storeu_si128(d + 1, _mm_unpackhi_epi16(e, o));
         }
@@ -196,7 +196,7 @@ AVX2 static void store_avx2(void * out) {
 static bool fast(void) {
 #if defined(__x86_64__)
     static _Atomic int known; /* 1: no, 2: yes */
-    int                k = known;
+    int k = known;
     if (!k) {
         k = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") ? 2 : 1;
         known = k;
@@ -218,7 +218,7 @@ void hexsim_hmx_store_plain(void * out) {
 
 static void multiply(const void * activation, const void * weight, uint32_t tiles) {
     if (hexsim_hmx_watched) {
-        hexsim_hmx_note(HEXSIM_HMX_MULTIPLY, activation, weight, (size_t) tiles * TILE_BYTES, tiles);
+        hexsim_hmx_note(HEXSIM_HMX_MULTIPLY, activation, weight, (size_t)tiles * TILE_BYTES, tiles);
     }
 #if defined(__x86_64__)
     if (fast()) {
@@ -242,24 +242,24 @@ void hexsim_hmx_set_bias(const void * addr) {
     }
     const uint32_t * word = addr;
     for (int n = 0; n < TILE; n++) {
-        hmx.scale[n] = hmx_half((uint16_t) word[n]);
+        hmx.scale[n] = hmx_half((uint16_t)word[n]);
     }
 }
 
 void hexsim_hmx_mpy_hf(const void * activation, uint32_t activation_range, const void * weight, uint32_t weight_range) {
-    (void) activation_range; /* one tile whatever the range says: it is 2047 */
-    (void) weight_range;
+    (void)activation_range; /* one tile whatever the range says: it is 2047 */
+    (void)weight_range;
     multiply(activation, weight, 1);
 }
 
 void hexsim_hmx_mpy_deep_hf(const void * activation, uint32_t activation_range, const void * weight,
                             uint32_t weight_range) {
-    (void) weight_range;
-    multiply(activation, weight, (uint32_t) (((uint64_t) activation_range + 1) / TILE_BYTES));
+    (void)weight_range;
+    multiply(activation, weight, (uint32_t)(((uint64_t)activation_range + 1) / TILE_BYTES));
 }
 
 void hexsim_hmx_store_after_hf(void * out, uint32_t control) {
-    (void) control; /* 0: no feedback, rounding to half, no activation function */
+    (void)control; /* 0: no feedback, rounding to half, no activation function */
     if (hexsim_hmx_watched) {
         hexsim_hmx_note(HEXSIM_HMX_STORE, out, NULL, TILE_BYTES, 1);
     }
