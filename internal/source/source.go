@@ -16,6 +16,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+
+	"hexab/internal/proc"
 )
 
 // Pin names one release of llama.cpp and where to get it.
@@ -167,6 +169,28 @@ func Get(ctx context.Context, pin Pin, opt Options) (Tree, error) {
 	}
 	tree.Origin = origin
 	return tree, stamp(tree.Dir)
+}
+
+// Cached tells whether the pinned release is in the cache, so that Get needs
+// neither git nor the network.
+func Cached(pin Pin, cache string) bool {
+	ok, err := verified(filepath.Join(cache, "llama.cpp", pin.Tree), pin.Tree)
+	return ok && err == nil
+}
+
+// Reachable asks the git origin for the tag, to know beforehand whether the
+// npm client will be needed. The error is the origin's reason.
+func Reachable(ctx context.Context, pin Pin, opt Options) error {
+	if pin.GitURL == "" {
+		return errors.New("the pin names no git repository")
+	}
+	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	defer stop()
+	_, err := proc.Run(ctx, proc.Command{
+		Path: opt.git(), Env: gitEnv(),
+		Args: []string{"-c", "protocol.ext.allow=never", "ls-remote", "--exit-code", "--", pin.GitURL, "refs/tags/" + pin.Tag},
+	})
+	return err
 }
 
 // wait takes the lock, calling busy once when somebody else holds it.
