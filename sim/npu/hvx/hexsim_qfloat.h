@@ -132,8 +132,9 @@ HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Wqf32(HVX_VectorPair Vuu) {
     return Q6_Vhf_vcvt_VsfVsf(u.v[0], u.v[1]);
 }
 
-/* Vd.hf[i] = Vu.qf16[i] */
-HEXSIM_LANE_V(Q6_Vhf_equals_Vqf16, 64, d.uh[i] = hexsim_hf_result(hexsim_sf_of_qf16(u.uh[i])))
+/* Vd.hf[i] = Vu.qf16[i]; a NaN keeps its sign */
+HEXSIM_LANE_V(Q6_Vhf_equals_Vqf16, 64, const float x = hexsim_sf_of_qf16(u.uh[i]);
+              d.uh[i] = hexsim_hf_result(x) | (x != x ? u.uh[i] & 0x8000 : 0))
 HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Vqf16(HVX_Vector Vu) {
     return hexsim_vhf_of_qf16(Vu);
 }
