@@ -142,6 +142,7 @@ func TestFilesStayAndNamesNeedNoCare(t *testing.T) {
 const killedHelper = "HEXAB_TEST_KILLED_HELPER"
 
 func runKilledHelper(dir string) {
+	unmarked := fmt.Sprintf("sleep %d", 100_000+os.Getpid())
 	ctx := context.Background()
 	server, err := StartServer(ctx, ServerConfig{Home: filepath.Join(dir, "home")})
 	if err != nil {
@@ -157,7 +158,7 @@ func runKilledHelper(dir string) {
 			"nohup sleep 1000 >/dev/null 2>&1 & setsid sleep 1001 >/dev/null 2>&1 & exit 0").Run()
 	}
 	if err == nil {
-		err = server.Command(ctx, "-s", p.Serial(), "shell", "env -i sleep 1002").Start()
+		err = server.Command(ctx, "-s", p.Serial(), "shell", "env -i "+unmarked).Start()
 	}
 	if err != nil {
 		fmt.Println("error", err)
@@ -205,8 +206,8 @@ func TestKilledHarnessLeavesNothing(t *testing.T) {
 	eventually(t, "no process of the phone or the server", func() bool {
 		return len(marked(fields[0])) == 0 && len(marked(fields[1])) == 0
 	})
-	eventually(t, "no sleep 1002 with an empty environment", func() bool {
-		return exec.Command("pgrep", "-fx", "sleep 1002").Run() != nil
+	eventually(t, "no process with an empty environment", func() bool {
+		return exec.Command("pgrep", "-fx", fmt.Sprintf("sleep %d", 100_000+cmd.Process.Pid)).Run() != nil
 	})
 	eventually(t, "no link", func() bool {
 		_, err := os.Lstat(fields[2])

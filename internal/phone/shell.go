@@ -160,9 +160,10 @@ func (x *session) copyInput(stdin *os.File) {
 			x.stream.end()
 			return
 		}
+		frame := &io.LimitedReader{R: x.stream, N: n}
 		switch head[0] {
 		case shellStdin:
-			if _, err := io.CopyN(w, x.stream, n); err != nil {
+			if _, err := io.Copy(w, frame); err != nil {
 				w = io.Discard // the child closed its stdin; go on reading the packets
 				stdin.Close()
 			}
@@ -172,11 +173,10 @@ func (x *session) copyInput(stdin *os.File) {
 			}
 			stdin.Close()
 			w = io.Discard
-			fallthrough
-		default: // window sizes and what later versions may send
-			if _, err := io.CopyN(io.Discard, x.stream, n); err != nil {
-				return
-			}
+		}
+		// The rest of a frame, window sizes, and what later versions may send.
+		if _, err := io.Copy(io.Discard, frame); err != nil || frame.N > 0 {
+			return
 		}
 	}
 }
