@@ -8,9 +8,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
+	"hexab/internal/adb"
 	"hexab/internal/bench"
 )
 
@@ -83,6 +83,4 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Quote makes s one word for a POSIX shell. It must not hold NUL.
-func Quote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func Quote(s string) string { return adb.Quote(s) }

@@ -1,0 +1,161 @@
+package device_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hexab/internal/adb"
+	"hexab/internal/bench"
+	"hexab/internal/device"
+	"hexab/internal/phone"
+)
+
+// open starts an embedded phone of a profile behind an adb server of its own.
+func open(t *testing.T, profile string) (device.Device, *phone.Phone) {
+	t.Helper()
+	if _, err := exec.LookPath("adb"); err != nil {
+		t.Skip("adb is not installed")
+	}
+	ctx := t.Context()
+	server, err := phone.StartServer(ctx, phone.ServerConfig{Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	p, err := phone.Start(ctx, phone.Config{Dir: t.TempDir(), Profile: profile, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	if err := server.Connect(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	client := &adb.Client{Path: server.Program(), ServerPort: server.Port(), Env: server.Environ()}
+	d, err := device.OverADB(ctx, client, p.Serial(), "/data/local/tmp/hexab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, p
+}
+
+func run(t *testing.T, d device.Device, script string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	exit, failure := d.Run(t.Context(), device.Command{Script: script, Stdout: &out, Stderr: &err})
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	return out.String(), err.String(), exit.Status
+}
+
+func TestRun(t *testing.T) {
+	for _, profile := range []string{"cool", "old", "cool+cr"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			d, _ := open(t, profile)
+			for _, test := range []struct {
+				script, stdout, stderr string
+				status                 int
+			}{
+				{"true", "", "", 0},
+				{"echo out; echo err >&2; exit 7", "out\n", "err\n", 7},
+				{"printf 'no newline'", "no newline\n", "", 0},
+				{"exec kill -KILL $$", "", "", 137},
+				{"echo \"it's $HOME\" | tr -d '\\n' | wc -l | tr -d ' '", "0\n", "", 0},
+				{"cat", "", "", 0},
+			} {
+				stdout, stderr, status := run(t, d, test.script)
+				stderr = strings.TrimSuffix(strings.ReplaceAll(stderr, "\r", ""), "Killed\n") // the shell says so
+				if stdout != test.stdout || stderr != test.stderr || status != test.status {
+					t.Errorf("%s: %q, %q, %d", test.script, stdout, stderr, status)
+				}
+			}
+		})
+	}
+}
+
+func TestStoppedCommandsLeaveNothing(t *testing.T) {
+	d, _ := open(t, "cool")
+	ctx, cancel := context.WithCancel(t.Context())
+	started, out := io.Pipe()
+	go func() {
+		_, _ = io.ReadFull(started, make([]byte, 6))
+		cancel()
+		_, _ = io.Copy(io.Discard, started)
+	}()
+	_, err := d.Run(ctx, device.Command{Script: "trap '' TERM HUP; sleep 31.4159 & echo start; sleep 31.4159; wait", Stdout: out})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v", err)
+	}
+	if stdout, _, _ := run(t, d, "ps -ef | grep '[3]1.4159'"); stdout != "" {
+		t.Errorf("still running: %s", stdout)
+	}
+}
+
+func TestALostPhoneIsNoSuccess(t *testing.T) {
+	d, p := open(t, "cool")
+	r, w := io.Pipe()
+	go func() {
+		_, _ = io.ReadFull(r, make([]byte, 6))
+		p.Offline(time.Hour)
+		_, _ = io.Copy(io.Discard, r)
+	}()
+	_, err := d.Run(t.Context(), device.Command{Script: "echo start; sleep 60", Stdout: w})
+	var fault *device.Error
+	if !errors.As(err, &fault) || fault.Fault == bench.FaultVariant || fault.Outcome != bench.OutcomeTransportLost {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestPushAndPull(t *testing.T) {
+	d, _ := open(t, "cool")
+	local := filepath.Join(t.TempDir(), "it's a file")
+	if err := os.WriteFile(local, bytes.Repeat([]byte("hexab"), 1<<17), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	remote := d.Root() + "/it's a file"
+	if err := d.Push(t.Context(), local, remote); err != nil {
+		t.Fatal(err)
+	}
+	back := filepath.Join(t.TempDir(), "back")
+	if err := d.Pull(t.Context(), remote, back); err != nil {
+		t.Fatal(err)
+	}
+	sent, _ := os.ReadFile(local)
+	if got, _ := os.ReadFile(back); !bytes.Equal(sent, got) {
+		t.Error("the file came back changed")
+	}
+}
+
+func TestInfoAndSensors(t *testing.T) {
+	d, _ := open(t, "cool")
+	info, err := device.ReadInfo(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !info.Embedded || info.Cores < 1 || info.BigCores < 1 || info.BootID == "" || info.MemoryTotal == 0 || info.Model == "" {
+		t.Errorf("%+v", info)
+	}
+	r, err := device.ReadSensors(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, known := device.Hottest(r.Sensors); !known || r.ThermalStatus == nil || r.BatteryPercent == nil || r.BatteryTemperature == nil || r.CPU == nil || r.MemoryAvailable == nil || r.BootID != info.BootID {
+		t.Errorf("%+v", r)
+	}
+	blind, _ := open(t, "cool+nosensors")
+	if r, err = device.ReadSensors(t.Context(), blind); err != nil {
+		t.Fatal(err)
+	}
+	if hottest, known := device.Hottest(r.Sensors); known {
+		t.Errorf("a phone without sensors is at %v", hottest)
+	}
+}
