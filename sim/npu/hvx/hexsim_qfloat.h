@@ -7,8 +7,7 @@
 
 #if __HVX_ARCH__ < 79
 #include "hexsim_qfloat_v73.h"
-#define HEXSIM_QF32_VECTOR(name, tu, tv, op) HEXSIM_SAME_VV(name)
-#define HEXSIM_QF16_VECTOR(name, tu, tv, op) HEXSIM_SAME_VV(name)
+#include "hexsim_qfloat_v73_avx2.h"
 
 /* A lane of an operand, by its type. */
 #define HEXSIM_Q_qf32(x, i) hexsim_from_qf32(x.uw[i])
@@ -97,6 +96,20 @@ HEXSIM_LANE_FN HVX_Vector Q6_Vhf_equals_Wqf32_lane(HVX_VectorPair Vuu) {
 /* Vd.hf[i] = Vu.qf16[i] */
 HEXSIM_LANE_V(Q6_Vhf_equals_Vqf16, 64, d.uh[i] = hexsim_hf_of_qf16(u.uh[i]))
 
+#if HEXSIM_AVX2
+HEXSIM_INLINE HVX_VectorPair Q6_Wqf32_vmpy_VhfVhf(HVX_Vector Vu, HVX_Vector Vv) {
+    return hexsim_wqf32_vmpy_vhf(Vu, Vv);
+}
+HEXSIM_INLINE HVX_Vector Q6_Vsf_equals_Vqf32(HVX_Vector Vu) {
+    return hexsim_vsf_of_vqf32(Vu);
+}
+HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Wqf32(HVX_VectorPair Vuu) {
+    return hexsim_vhf_of_wqf32(Vuu);
+}
+HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Vqf16(HVX_Vector Vu) {
+    return hexsim_vhf_of_vqf16_v73(Vu);
+}
+#else
 HEXSIM_LANE_FN HVX_VectorPair Q6_Wqf32_vmpy_VhfVhf(HVX_Vector Vu, HVX_Vector Vv) {
     return Q6_Wqf32_vmpy_VhfVhf_lane(Vu, Vv);
 }
@@ -105,6 +118,7 @@ HEXSIM_LANE_FN HVX_Vector Q6_Vhf_equals_Wqf32(HVX_VectorPair Vuu) {
     return Q6_Vhf_equals_Wqf32_lane(Vuu);
 }
 HEXSIM_SAME_V(Q6_Vhf_equals_Vqf16)
+#endif
 
 #else /* v79 and later */
 
