@@ -259,7 +259,10 @@ func (j *job) run(ctx context.Context, phase Phase, work string, args []string) 
 		}
 	})
 	fmt.Fprintf(log, "cmake %s\n", strings.Join(args, " "))
-	_, err = proc.Run(ctx, proc.Command{Path: "cmake", Args: args, Env: buildEnv(), Stdout: output, Stderr: output})
+	// Builds inside the build (DSP libraries are external projects) take their
+	// number of jobs from the environment.
+	env := buildEnv(fmt.Sprintf("CMAKE_BUILD_PARALLEL_LEVEL=%d", j.b.jobs()))
+	_, err = proc.Run(ctx, proc.Command{Path: "cmake", Args: args, Env: env, Stdout: output, Stderr: output})
 	_ = output.Close()
 	switch {
 	case err == nil:

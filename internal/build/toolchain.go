@@ -71,7 +71,7 @@ func firstLine(ctx context.Context, program string, args ...string) (string, err
 
 // buildEnv is the environment without what would change a build behind the
 // cache key's back.
-func buildEnv() []string {
+func buildEnv(more ...string) []string {
 	var env []string
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
@@ -86,5 +86,5 @@ func buildEnv() []string {
 		}
 		env = append(env, v)
 	}
-	return append(env, "LC_ALL=C", "NINJA_STATUS="+ninjaStatus)
+	return append(append(env, "LC_ALL=C", "NINJA_STATUS="+ninjaStatus), more...)
 }
