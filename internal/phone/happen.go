@@ -68,10 +68,19 @@ func (p *Phone) Reboot(d time.Duration) {
 }
 
 // killBiggest kills the process with the most resident memory, as Android's
-// low-memory killer does.
+// low-memory killer does. The shell that runs a command is spared while the
+// command has other processes: beside a real benchmark it is never the biggest.
 func (p *Phone) killBiggest() {
+	list := p.processes()
+	members := map[int]int{}
+	for _, q := range list {
+		members[q.session]++
+	}
 	var biggest process
-	for _, q := range p.processes() {
+	for _, q := range list {
+		if leader := q.pid == q.session; leader && members[q.session] > 1 {
+			continue
+		}
 		if q.residentBytes > biggest.residentBytes {
 			biggest = q
 		}

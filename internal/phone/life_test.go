@@ -49,6 +49,10 @@ func (r *rig) background(p *Phone, command string) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
+	r.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // has been done where the test is about it
+	})
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		r.t.Fatalf("%s: %v", command, err)
 	}

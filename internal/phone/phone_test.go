@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(killedHelper); dir != "" {
 		runKilledHelper(dir)
 	}
+	os.Setenv("CALLERS_CANARY", "1") // must not reach a phone
 	goleak.VerifyTestMain(m)
 }
 
@@ -36,6 +37,7 @@ func needADB(t *testing.T) {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	needADB(t)
+	t.Parallel()
 	server, err := StartServer(t.Context(), ServerConfig{Home: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +50,7 @@ func newRig(t *testing.T) *rig {
 	return &rig{t, server}
 }
 
-// phone starts a phone; it is not connected yet.
+// startPhone starts a phone; it is not connected yet.
 func startPhone(t *testing.T, profile string) *Phone {
 	t.Helper()
 	p, err := Start(t.Context(), Config{Dir: t.TempDir(), Profile: profile, Name: "test-phone", Seed: 1, Log: testLog(t)})

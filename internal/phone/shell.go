@@ -85,7 +85,7 @@ func (x *session) run() (code int, err error) {
 
 	var others sync.WaitGroup
 	others.Go(func() { x.killWhenClosed(pipes) })
-	others.Go(func() { x.copyInput(pipes.stdin) })
+	others.Go(func() { x.copyInput(pipes.stdin, pipes.terminal) })
 	others.Go(func() { x.launch.afterStart(x) })
 	x.copyOutputs(pipes)
 	state := x.wait()
@@ -127,17 +127,26 @@ func (x *session) killWhenClosed(pipes *pipes) {
 	defer grace.Stop()
 	select {
 	case <-x.ended:
-		return
 	case <-grace.C:
 	case <-x.down:
 	case <-x.phone.ctx.Done():
 	}
-	signalGroup(x.pgid, syscall.SIGKILL)
-	pipes.closeOutputs() // a process that left the group may hold them open
+	for _, q := range processes(map[int]bool{x.pgid: true}) { // with the jobs of an interactive shell
+		if carriesMark(q.pid, x.phone.guard.mark) {
+			_ = syscall.Kill(q.pid, syscall.SIGKILL)
+		}
+	}
+	select {
+	case <-x.ended:
+	default: // what cleared its environment; the group's number is still its own
+		signalGroup(x.pgid, syscall.SIGKILL)
+	}
+	pipes.closeOutputs() // a process that left the session may hold them open
 }
 
-// copyInput feeds the child's stdin from the stream.
-func (x *session) copyInput(stdin *os.File) {
+// copyInput feeds the child's stdin from the stream. terminal is nil where
+// stdin is a pipe.
+func (x *session) copyInput(stdin *os.File, terminal *terminal) {
 	defer stdin.Close()
 	var w io.Writer = stdin
 	if x.svc.command == "" && !x.svc.pty { // a script on stdin
@@ -162,6 +171,10 @@ func (x *session) copyInput(stdin *os.File) {
 		}
 		frame := &io.LimitedReader{R: x.stream, N: n}
 		switch head[0] {
+		case shellWindowSize:
+			if terminal != nil {
+				terminal.readWindowSize(frame)
+			}
 		case shellStdin:
 			if _, err := io.Copy(w, frame); err != nil {
 				w = io.Discard // the child closed its stdin; go on reading the packets
@@ -171,10 +184,14 @@ func (x *session) copyInput(stdin *os.File) {
 			if m, ok := w.(*lineMapper); ok {
 				m.flush()
 			}
+			if terminal != nil {
+				_, _ = stdin.Write([]byte{4}) // Ctrl-D
+				continue
+			}
 			stdin.Close()
 			w = io.Discard
 		}
-		// The rest of a frame, window sizes, and what later versions may send.
+		// The rest of a frame, and packets that later versions may send.
 		if _, err := io.Copy(io.Discard, frame); err != nil || frame.N > 0 {
 			return
 		}
@@ -184,8 +201,12 @@ func (x *session) copyInput(stdin *os.File) {
 // copyOutputs returns when the child's stdout and stderr have ended, which, as
 // on a phone, is when the last process that holds them has.
 func (x *session) copyOutputs(p *pipes) {
-	if !x.svc.v2 {
-		copyOutput(x.stage(rawStage{x.stream}, shellStdout), p.stdout)
+	if p.stderr == nil {
+		wire := outputStage(rawStage{x.stream})
+		if x.svc.v2 {
+			wire = frameStage{x.frames(), shellStdout}
+		}
+		copyOutput(x.stage(wire, shellStdout), p.stdout)
 		return
 	}
 	f := x.frames()
@@ -200,11 +221,13 @@ func (x *session) stage(wire outputStage, id byte) outputStage {
 	return x.phone.paths.out(x.launch.stages(x, wire, id))
 }
 
-// pipes are the three pipes of a child. Without v2 stdout and stderr are one.
+// pipes are the three pipes of a child, or its terminal. Without v2 and on a
+// terminal stdout and stderr are one.
 type pipes struct {
 	stdin          *os.File
 	stdout, stderr *os.File // stderr is nil where it is merged
 	child          []*os.File
+	terminal       *terminal // nil without one; stdin and stdout are its master
 }
 
 func (x *session) openPipes() (_ *pipes, err error) {
@@ -214,6 +237,17 @@ func (x *session) openPipes() (_ *pipes, err error) {
 			p.close()
 		}
 	}()
+	if x.svc.pty && x.svc.v2 {
+		if p.terminal, err = openTerminal(); err != nil {
+			return nil, err
+		}
+		p.stdin, p.stdout = p.terminal.master, p.terminal.master
+		slave := p.terminal.slave
+		p.child = []*os.File{slave}
+		x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = slave, slave, slave
+		x.cmd.SysProcAttr.Setctty = true // of the child's descriptor 0
+		return p, nil
+	}
 	open := func() (r, w *os.File) {
 		if err == nil {
 			r, w, err = os.Pipe()
@@ -251,6 +285,9 @@ func (p *pipes) close()          { closeAll(p.stdin, p.stdout, p.stderr); closeA
 // environment in which nothing of the caller's is left.
 func (p *Phone) command(svc service) *exec.Cmd {
 	args := []string{}
+	if svc.command == "" && svc.pty {
+		args = []string{"-i"}
+	}
 	if svc.command != "" {
 		args = []string{"-c", p.faults.rewrite(p.paths.in(svc.command))}
 	}
@@ -273,7 +310,7 @@ func (p *Phone) environ(term string) []string {
 		p.guard.mark,
 	}
 	if term != "" {
-		env = append(env, "TERM="+term)
+		env = append(env, "TERM="+term, "PS1="+p.deviceName()+":${PWD#"+link+"} $ ")
 	}
 	return append(env, p.config.Env...)
 }
