@@ -94,7 +94,7 @@ func (e *Error) Error() string {
 	switch {
 	case len(e.Evidence) > 0 && !strings.Contains(e.Detail, e.Evidence[0]):
 		fmt.Fprintf(&b, " (%s)", e.Evidence[0])
-	case len(e.Evidence) == 0 && e.Err != nil:
+	case len(e.Evidence) == 0 && e.Detail == "" && e.Err != nil:
 		fmt.Fprintf(&b, " (%v)", e.Err)
 	}
 	if next := e.Next(); next != "" {

@@ -149,17 +149,14 @@ func wrap(nonce, script, tempDir string, v2, account bool) string {
 		line(`echo "$m begin $$" >&2`)
 	} else {
 		line(`e=%s`, Quote(tempDir+"/."+nonce+".err"))
-		line(`: >"$e" || { echo; echo "$m end 1"; exit 1; }`)
+		line(`(: >"$e") 2>/dev/null || e=/dev/null`)
+		line(`exec 2>"$e"`) // the shell's own words on a crash as well
 	}
 	if account {
 		line(`read -r l 2>/dev/null </proc/stat && echo "$m stat $l"`)
 	}
 	line("(\n%s", script)
-	if v2 {
-		line(") </dev/null")
-	} else {
-		line(`) </dev/null 2>"$e"`)
-	}
+	line(") </dev/null")
 	line("s=$?; echo")
 	if account {
 		line(`read -r l 2>/dev/null </proc/stat && echo "$m stat $l"`)
@@ -168,7 +165,7 @@ func wrap(nonce, script, tempDir string, v2, account bool) string {
 	if v2 {
 		line(`echo "$m end $s"; { echo; echo "$m end $s"; } >&2`)
 	} else {
-		line(`echo "$m err"; cat "$e"; rm -f "$e"; echo; echo "$m end $s"`)
+		line(`echo "$m err"; cat "$e"; [ "$e" = /dev/null ] || rm -f "$e"; echo; echo "$m end $s"`)
 	}
 	return b.String()
 }
@@ -176,7 +173,7 @@ func wrap(nonce, script, tempDir string, v2, account bool) string {
 // start runs the command to its end, or until ctx ends.
 func (r *shellRun) start(ctx context.Context) (Output, error) {
 	out, errs := proc.NewLines(r.demux.out), proc.NewLines(r.demux.err)
-	result, err := r.device.client.run(ctx, proc.Command{Stdout: out, Stderr: errs, Keep: 1}, "-s", r.device.serial, "shell", r.command)
+	result, err := r.device.client.run(ctx, proc.Command{Label: "adb shell", Stdout: out, Stderr: errs, Keep: 1}, "-s", r.device.serial, "shell", r.command)
 	_, _ = out.Close(), errs.Close()
 	r.demux.close()
 	output := Output{
@@ -248,8 +245,8 @@ left=$(grep -l -e "$n" /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null)
 for f in $left; do p=${f#/proc/}; kill -KILL ${p%%/*} 2>/dev/null; done
 sleep 0.05; i=$((i+1))
 done
-rm -f %s 2>/dev/null
-for f in $left; do echo "left $f"; done`, group, pattern, Quote(d.TempDir+"/."+nonce+".err"))
+rm -f %s/.$n.err 2>/dev/null
+for f in $left; do echo "left $f"; done`, group, pattern, Quote(d.TempDir))
 	run, err := d.newRun(ctx, script, ShellOptions{})
 	if err != nil {
 		return err

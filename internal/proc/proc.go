@@ -32,6 +32,8 @@ type Command struct {
 	Path string
 	// Args are the arguments after the program's name.
 	Args []string
+	// Label stands for the command in messages; empty is the command line.
+	Label string
 	// Dir is the working folder; empty is the caller's.
 	Dir string
 	// Env is the whole environment as NAME=VALUE, the last of a name counting;
@@ -53,8 +55,12 @@ type Command struct {
 	Keep int
 }
 
-// String is the command as a person would type it, for messages only.
+// String is the label, or the command as a person would type it: for messages
+// only.
 func (c Command) String() string {
+	if c.Label != "" {
+		return c.Label
+	}
 	return strings.Join(append([]string{filepath.Base(c.Path)}, c.Args...), " ")
 }
 
