@@ -1,0 +1,376 @@
+// Package store keeps a run: an append-only journal of launches and the files
+// made from it, in one folder below results. The journal is the truth; what is
+// in it is never changed, and what was written before a crash is found again.
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+
+	"hexab/internal/bench"
+)
+
+// Names of the files in an archive.
+const (
+	RunFile     = "run.json"
+	JournalFile = "launches.jsonl"
+	LogFolder   = "logs"
+	lockFile    = ".lock"
+)
+
+// Bounds on what is read.
+const (
+	MaxRunBytes     = 256 << 20
+	MaxJournalBytes = 1 << 30
+	MaxLineBytes    = 4 << 20
+)
+
+// Archive is a run's folder, open for appending by one process.
+type Archive struct {
+	dir     string
+	run     bench.Run
+	mu      sync.Mutex
+	records []bench.Record
+	journal *os.File
+	lock    *flock.Flock
+	// Warnings are what was mended when the archive was opened.
+	Warnings []string
+}
+
+// NewID names a run: its UTC time and eight digits that tell runs of the same
+// second apart.
+func NewID(created time.Time, seed uint64, salt []byte) string {
+	h := sha256.New()
+	_ = binary.Write(h, binary.LittleEndian, [2]uint64{uint64(created.UnixNano()), seed}) // a hash takes all
+	h.Write(salt)
+	return created.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil)[:4])
+}
+
+// Create makes a new run's archive below root. An existing folder is refused.
+func Create(root string, run bench.Run) (*Archive, error) {
+	if run.ID == "" || filepath.Base(run.ID) != run.ID || strings.HasPrefix(run.ID, ".") {
+		return nil, fmt.Errorf("archive: %q can not name a folder", run.ID)
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(root, run.ID)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, LogFolder), 0o755); err != nil {
+		return nil, err
+	}
+	head, err := json.MarshalIndent(run, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
+	}
+	// The journal comes first: a folder with a head always has one.
+	if err := os.WriteFile(filepath.Join(dir, JournalFile), nil, 0o644); err != nil {
+		return nil, err
+	}
+	if err := renameio.WriteFile(filepath.Join(dir, RunFile), append(head, '\n'), 0o644); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(syncDir(dir), syncDir(root)); err != nil {
+		return nil, err
+	}
+	return Open(dir)
+}
+
+// Open opens an archive for appending. A last line that a crash cut short is
+// moved aside, with a warning; anything else that is wrong is an error.
+func Open(dir string) (*Archive, error) {
+	a := &Archive{dir: dir, lock: flock.New(filepath.Join(dir, lockFile))}
+	if ok, err := a.lock.TryLock(); err != nil {
+		return nil, fmt.Errorf("archive %s: %w", dir, err)
+	} else if !ok {
+		return nil, fmt.Errorf("archive %s: another process writes it (it holds %s)", dir, a.lock.Path())
+	}
+	if err := a.load(); err != nil {
+		return nil, errors.Join(err, a.lock.Unlock())
+	}
+	return a, nil
+}
+
+func (a *Archive) load() error {
+	var err error
+	if a.run, err = readRun(a.dir); err != nil {
+		return err
+	}
+	path := filepath.Join(a.dir, JournalFile)
+	text, err := readBounded(path, MaxJournalBytes)
+	if err != nil {
+		return err
+	}
+	records, whole, err := parseJournal(path, text, a.run)
+	if err != nil {
+		return err
+	}
+	if whole < len(text) {
+		aside, err := setAside(path, text[whole:])
+		if err != nil {
+			return err
+		}
+		if err := os.Truncate(path, int64(whole)); err != nil {
+			return err
+		}
+		a.Warnings = append(a.Warnings, fmt.Sprintf("%s: the last line was cut short; it was moved to %s", path, aside))
+	}
+	a.records = records
+	a.journal, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
+	return err
+}
+
+// setAside keeps torn bytes in a file of their own.
+func setAside(path string, torn []byte) (string, error) {
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.torn-%d", path, n)
+		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(torn)
+		return aside, errors.Join(err, f.Sync(), f.Close())
+	}
+}
+
+// Read reads an archive without changing it. A torn last line is a warning.
+func Read(dir string) (bench.Run, []bench.Record, []string, error) {
+	run, err := readRun(dir)
+	if err != nil {
+		return run, nil, nil, err
+	}
+	path := filepath.Join(dir, JournalFile)
+	text, err := readBounded(path, MaxJournalBytes)
+	if err != nil {
+		return run, nil, nil, err
+	}
+	records, whole, err := parseJournal(path, text, run)
+	var warnings []string
+	if err == nil && whole < len(text) {
+		warnings = []string{path + ": the last line is cut short and was left out"}
+	}
+	return run, records, warnings, err
+}
+
+func readRun(dir string) (bench.Run, error) {
+	var run bench.Run
+	path := filepath.Join(dir, RunFile)
+	text, err := readBounded(path, MaxRunBytes)
+	if err != nil {
+		return run, err
+	}
+	var head struct {
+		Schema int `json:"schema"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return run, fmt.Errorf("%s: %w", path, err)
+	}
+	if head.Schema != bench.SchemaVersion {
+		return run, fmt.Errorf("%s: schema %d; this hexab reads schema %d", path, head.Schema, bench.SchemaVersion)
+	}
+	if err := strict(text, &run); err != nil {
+		return run, fmt.Errorf("%s: %w", path, err)
+	}
+	return run, nil
+}
+
+func strict(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("text after the end of the object")
+	}
+	return nil
+}
+
+func readBounded(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s: larger than %d bytes", path, limit)
+	}
+	return text, err
+}
+
+// parseJournal reads the journal's lines. whole is the length of what is sound:
+// less than the text when the last line is torn.
+func parseJournal(path string, text []byte, run bench.Run) (records []bench.Record, whole int, err error) {
+	attempts := map[int]int{}
+	for number := 1; whole < len(text); number++ {
+		end := bytes.IndexByte(text[whole:], '\n')
+		last := end < 0 || whole+end+1 == len(text)
+		if end < 0 {
+			return records, whole, nil
+		}
+		line := text[whole : whole+end]
+		var record bench.Record
+		err := strict(line, &record)
+		if err == nil {
+			err = check(record, run, attempts)
+		} else if last {
+			return records, whole, nil // torn in the middle of a page, newline and all
+		}
+		if len(line) > MaxLineBytes {
+			err = fmt.Errorf("longer than %d bytes", MaxLineBytes)
+		}
+		if err != nil {
+			return records, whole, fmt.Errorf("%s:%d: %w", path, number, err)
+		}
+		attempts[record.Seq] = record.Attempt
+		records = append(records, record)
+		whole += end + 1
+	}
+	return records, whole, nil
+}
+
+// check refuses a record that does not belong to the run's plan.
+func check(record bench.Record, run bench.Run, attempts map[int]int) error {
+	switch {
+	case record.Seq < 0 || record.Seq >= len(run.Plan):
+		return fmt.Errorf("launch %d is not in the plan of %d", record.Seq, len(run.Plan))
+	case run.Plan[record.Seq] != record.Launch:
+		return fmt.Errorf("launch %d is %+v here and %+v in the plan", record.Seq, record.Launch, run.Plan[record.Seq])
+	case !record.Outcome.Valid():
+		return fmt.Errorf("outcome %q is not known", record.Outcome)
+	case record.Attempt <= attempts[record.Seq]:
+		return fmt.Errorf("attempt %d of launch %d comes after attempt %d", record.Attempt, record.Seq, attempts[record.Seq])
+	}
+	for _, result := range record.Results {
+		for _, ns := range result.SamplesNs {
+			if ns <= 0 {
+				return fmt.Errorf("a sample of %s took %d ns", result.Test, ns)
+			}
+		}
+	}
+	return nil
+}
+
+// Append adds a record and returns when it is on the disk.
+func (a *Archive) Append(record bench.Record) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	attempts := map[int]int{}
+	for _, r := range a.records {
+		attempts[r.Seq] = r.Attempt
+	}
+	if err := check(record, a.run, attempts); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	line, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if _, err := a.journal.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if err := a.journal.Sync(); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	a.records = append(a.records, record)
+	return nil
+}
+
+// Run is the run's head.
+func (a *Archive) Run() bench.Run { return a.run }
+
+// Dir is the archive's folder.
+func (a *Archive) Dir() string { return a.dir }
+
+// Records are the journal's records so far.
+func (a *Archive) Records() []bench.Record {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]bench.Record(nil), a.records...)
+}
+
+// WriteReport writes a file made from the journal, whole or not at all.
+func (a *Archive) WriteReport(name string, data []byte) error {
+	if filepath.Base(name) != name || name == RunFile || name == JournalFile || strings.HasPrefix(name, ".") {
+		return fmt.Errorf("archive: %q can not name a report", name)
+	}
+	return renameio.WriteFile(filepath.Join(a.dir, name), data, 0o644)
+}
+
+// Log makes the log file of a launch and gives its path within the archive. A
+// log that an interrupted attempt left behind is written anew.
+func (a *Archive) Log(seq, attempt int) (io.WriteCloser, string, error) {
+	name := fmt.Sprintf("%03d.log", seq)
+	if attempt > 1 {
+		name = fmt.Sprintf("%03d-%d.log", seq, attempt)
+	}
+	f, err := os.Create(filepath.Join(a.dir, LogFolder, name))
+	return f, LogFolder + "/" + name, err
+}
+
+// Close gives the archive back.
+func (a *Archive) Close() error {
+	return errors.Join(a.journal.Close(), a.lock.Unlock())
+}
+
+// Find gives the folder of a run by its path, its name or a part of its name
+// that no other has; "latest" is the last one made.
+func Find(root, name string) (string, error) {
+	if _, err := os.Stat(filepath.Join(name, RunFile)); err == nil {
+		return name, nil
+	}
+	heads, err := filepath.Glob(filepath.Join(root, "*", RunFile))
+	if err != nil {
+		return "", err
+	}
+	sort.Strings(heads)
+	var matches, all []string
+	for _, head := range heads {
+		dir := filepath.Dir(head)
+		all = append(all, filepath.Base(dir))
+		if filepath.Base(dir) == name {
+			return dir, nil
+		}
+		if name != "" && (strings.HasPrefix(filepath.Base(dir), name) || strings.HasSuffix(filepath.Base(dir), name)) {
+			matches = append(matches, dir)
+		}
+	}
+	switch {
+	case name == "latest" && len(heads) > 0:
+		return filepath.Dir(heads[len(heads)-1]), nil
+	case len(matches) == 1:
+		return matches[0], nil
+	case len(all) == 0:
+		return "", fmt.Errorf("no run %q: there is none in %s", name, root)
+	}
+	return "", fmt.Errorf("no one run is %q; there are %s", name, strings.Join(all[max(0, len(all)-10):], ", "))
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
