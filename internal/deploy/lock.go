@@ -1,0 +1,146 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"hexab/internal/device"
+)
+
+// Holder says who holds a device's lock.
+type Holder struct {
+	Host, BootID string
+	PID          int
+	Run          string
+	Since        time.Time
+}
+
+// Self is this process as the holder for a run.
+func Self(run string) Holder {
+	host, _ := os.Hostname() // an unknown host is a holder all the same
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return Holder{Host: host, BootID: strings.TrimSpace(string(boot)), PID: os.Getpid(), Run: run, Since: time.Now().UTC().Truncate(time.Second)}
+}
+
+func (h Holder) String() string {
+	return fmt.Sprintf("process %d on %s (run %s, since %s)", h.PID, h.Host, h.Run, h.Since.Format(time.RFC3339))
+}
+
+var unsafe = regexp.MustCompile(`[^A-Za-z0-9._:+-]`)
+
+func (h Holder) line() string {
+	return strings.Join([]string{unsafe.ReplaceAllString(h.Host, "_"), unsafe.ReplaceAllString(h.BootID, "_"), strconv.Itoa(h.PID),
+		unsafe.ReplaceAllString(h.Run, "_"), h.Since.Format(time.RFC3339)}, " ")
+}
+
+func parseHolder(line string) (Holder, bool) {
+	fields := strings.Fields(line)
+	if len(fields) != 5 {
+		return Holder{}, false
+	}
+	pid, err1 := strconv.Atoi(fields[2])
+	since, err2 := time.Parse(time.RFC3339, fields[4])
+	return Holder{Host: fields[0], BootID: fields[1], PID: pid, Run: fields[3], Since: since}, err1 == nil && err2 == nil && pid > 0
+}
+
+// dead tells that the holder was a process of this machine that is gone. Of
+// another machine's processes nothing is known.
+func (h Holder) dead(self Holder) bool {
+	if h.Host != unsafe.ReplaceAllString(self.Host, "_") {
+		return false
+	}
+	return h.BootID != self.BootID || errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH)
+}
+
+// LockedError is a device that another run uses.
+type LockedError struct {
+	Serial, Path string
+	Holder       Holder
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("%s is in use by %s; if that process is gone for good, remove %s on the device", e.Serial, e.Holder, e.Path)
+}
+
+// lockPoll is how often a held lock is looked at again.
+const lockPoll = 2 * time.Second
+
+// Lock takes the device's lock, a folder that only one can make. A dead
+// holder's lock is taken over; a living one is waited for, or is a
+// *LockedError when wait is not set.
+func (t *Target) Lock(ctx context.Context, self Holder, wait bool) (release func(), err error) {
+	for {
+		holder, err := t.tryLock(ctx, self)
+		if err != nil {
+			return nil, err
+		}
+		if holder == nil {
+			return func() { t.unlock(context.WithoutCancel(ctx), self) }, nil
+		}
+		if holder.dead(self) {
+			// Only the lock of this very holder is removed: another process may
+			// have taken it over in between.
+			if _, err := t.ask(ctx, "take over the lock", t.removeScript(*holder)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		locked := &LockedError{t.Device.Serial(), t.path("lock"), *holder}
+		if !wait {
+			return nil, locked
+		}
+		if t.Progress != nil {
+			t.Progress("waiting: "+locked.Error(), 0)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), locked)
+		case <-time.After(lockPoll):
+		}
+	}
+}
+
+// tryLock gives nil when the lock is ours now, else its holder.
+func (t *Target) tryLock(ctx context.Context, self Holder) (*Holder, error) {
+	lock := device.Quote(t.path("lock"))
+	// mkdir decides: of several, only one makes the folder.
+	script := fmt.Sprintf("mkdir -p %[1]s\nif mkdir %[2]s 2>/dev/null; then echo %[3]s > %[2]s/holder && echo \"%[4]staken\"; else echo \"%[4]sheld $(cat %[2]s/holder 2>/dev/null)\"; fi",
+		device.Quote(t.Device.Root()), lock, device.Quote(self.line()), answerMark)
+	answers, err := t.ask(ctx, "take the lock", script)
+	if err != nil {
+		return nil, err
+	}
+	for _, answer := range answers {
+		if answer == "taken" {
+			return nil, nil
+		}
+		if rest, ok := strings.CutPrefix(answer, "held"); ok {
+			holder, known := parseHolder(rest)
+			if !known {
+				holder = Holder{Host: "unknown", Run: "unknown"}
+			}
+			return &holder, nil
+		}
+	}
+	return nil, t.fail("take the lock", strings.Join(answers, "\n"), errors.New("no answer"))
+}
+
+func (t *Target) removeScript(h Holder) string {
+	lock := device.Quote(t.path("lock"))
+	return fmt.Sprintf("[ \"$(cat %[1]s/holder 2>/dev/null)\" = %[2]s ] && rm -rf %[1]s; true", lock, device.Quote(h.line()))
+}
+
+// unlock gives the lock back. A device out of reach keeps it: the next run sees
+// that the holder is gone.
+func (t *Target) unlock(ctx context.Context, self Holder) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	_, _ = t.ask(ctx, "give the lock back", t.removeScript(self)) // see above
+}

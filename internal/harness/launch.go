@@ -1,0 +1,259 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"hexab/internal/arm"
+	"hexab/internal/bench"
+	"hexab/internal/device"
+	"hexab/internal/diagnose"
+	"hexab/internal/llamabench"
+)
+
+// Limits of one launch.
+const (
+	launchTimeoutEmbedded = 3 * time.Minute
+	launchTimeoutPhone    = 30 * time.Minute
+	// disturbedShare is the share of the device's CPU time taken by others
+	// from which on a launch is marked.
+	disturbedShare = 0.15
+	// clockTicks is USER_HZ, the unit of /proc/stat: 100 on every
+	// architecture that Linux runs phones on (asm-generic/param.h).
+	clockTicks = 100
+	// throttledStatus is the thermal status from which on a device throttles:
+	// moderate (android.os.PowerManager, THERMAL_STATUS_MODERATE).
+	throttledStatus = 2
+)
+
+var errLaunchTimeout = errors.New("the launch outlived its time limit")
+
+// launch runs one llama-bench process and records all that was observed. It
+// never fails: what goes wrong is in the record. The error is only set when the
+// run was interrupted.
+func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (bench.Record, error) {
+	record := bench.Record{Launch: l, Attempt: attempt}
+	before, err := s.gate(ctx, &record)
+	if err != nil {
+		return s.lost(ctx, record, err)
+	}
+	log, name, err := s.archive.Log(l.Seq, attempt)
+	if err != nil {
+		return record, err
+	}
+	record.Log = name
+	a := s.arms[l.Arm]
+	args, err := llamabench.Arguments(s.models[l.Model], s.run.Tests, s.run.Repetitions, arm.Arguments(a))
+	if err != nil {
+		return record, errors.Join(err, log.Close())
+	}
+	script := s.script(a, "./llama-bench", args)
+	fmt.Fprintf(log, "# %s\n", script)
+
+	limit := launchTimeoutPhone
+	if s.target.embedded {
+		limit = launchTimeoutEmbedded
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, limit, errLaunchTimeout)
+	defer cancel()
+	var out bytes.Buffer
+	tail := &tailWriter{}
+	record.Started = time.Now().UTC()
+	exit, err := s.target.Run(timed, device.Command{
+		Script: script, Stdout: io.MultiWriter(&cappedBuffer{&out}, log), Stderr: io.MultiWriter(tail, log),
+	})
+	record.Wall = bench.Nanoseconds(time.Since(record.Started))
+	if closed := log.Close(); closed != nil {
+		return record, closed
+	}
+	if err != nil {
+		return s.lost(ctx, record, err)
+	}
+	s.conclude(&record, a, exit, out.Bytes(), tail.String())
+	s.observe(ctx, &record, before, tail.String())
+	return record, nil
+}
+
+// script is the shell text that runs a program of the arm's bundle. The CPU
+// time of the program is printed behind it by the shell's "times".
+func (s *session) script(a bench.Arm, program string, args []string) string {
+	folder := device.Quote(s.bundles[a.Bundle])
+	words := []string{"LD_LIBRARY_PATH=" + folder, "ADSP_LIBRARY_PATH=" + folder}
+	for _, setting := range arm.Env(a) {
+		name, value, _ := strings.Cut(setting, "=")
+		words = append(words, name+"="+device.Quote(value))
+	}
+	words = append(words, program)
+	for _, arg := range args {
+		words = append(words, device.Quote(arg))
+	}
+	return "cd " + folder + " && { " + strings.Join(words, " ") + "; s=$?; times >&2; exit $s; }"
+}
+
+// conclude says how the launch ended.
+func (s *session) conclude(record *bench.Record, a bench.Arm, exit device.Exit, stdout []byte, log string) {
+	status := exit.Status
+	record.ExitStatus = &status
+	output, parse := llamabench.Parse(stdout, llamabench.Want{Tests: s.run.Tests, Repetitions: s.run.Repetitions, Echoes: arm.Echoes(a)})
+	finding := diagnose.Launch(status, log+"\n"+strings.Join(output.Other, "\n"), parse)
+	record.Outcome, record.Fault, record.Reason, record.Evidence = finding.Outcome, finding.Fault, finding.Reason, finding.Evidence
+	record.Results = output.Results
+	record.Proof = llamabench.Proof(log)
+}
+
+// observe adds what the device tells after the launch.
+func (s *session) observe(ctx context.Context, record *bench.Record, before device.Reading, log string) {
+	after, err := device.ReadSensors(ctx, s.target)
+	if err != nil {
+		return // the next launch will find out
+	}
+	record.After = &after.Sensors
+	if before.BootID != "" && after.BootID != "" && before.BootID != after.BootID {
+		record.Outcome, record.Fault = bench.OutcomeRebooted, bench.FaultDevice
+		record.Reason = "the device rebooted during the launch"
+	}
+	if own, ok := ownCPU(log); ok && before.CPU != nil && after.CPU != nil && after.CPU.Total > before.CPU.Total {
+		busy := float64(after.CPU.Busy-before.CPU.Busy) - own*clockTicks
+		share := math.Max(0, math.Min(1, busy/float64(after.CPU.Total-before.CPU.Total)))
+		record.OtherCPUShare = &share
+		if share > disturbedShare {
+			record.Marks = append(record.Marks, bench.MarkDisturbed)
+		}
+	}
+	if after.ThermalStatus != nil && *after.ThermalStatus >= throttledStatus {
+		record.Marks = append(record.Marks, bench.MarkThrottled)
+	}
+}
+
+// lost records a launch whose end is not known, or says that the run was
+// interrupted.
+func (s *session) lost(ctx context.Context, record bench.Record, err error) (bench.Record, error) {
+	if ctx.Err() != nil {
+		return record, context.Cause(ctx)
+	}
+	if record.Started.IsZero() {
+		record.Started = time.Now().UTC()
+	}
+	var fault *device.Error
+	switch {
+	case errors.Is(err, errLaunchTimeout):
+		record.Outcome, record.Fault = bench.OutcomeTimeout, bench.FaultVariant
+		record.Reason = "ended after its time limit; see the log for how far it came"
+	case errors.As(err, &fault):
+		record.Outcome, record.Fault, record.Evidence, record.Reason = fault.Outcome, fault.Fault, fault.Evidence, fault.Error()
+	default:
+		record.Outcome, record.Fault, record.Reason = bench.OutcomeTransportLost, bench.FaultInfrastructure, err.Error()
+	}
+	if record.Outcome == "" || record.Outcome == bench.OutcomeNotRun {
+		record.Outcome = bench.OutcomeTransportLost
+	}
+	return record, nil
+}
+
+// Temperature window of the gate: a launch begins when the device is at most
+// this much hotter than it was at the session's start.
+const (
+	coolWindow      = bench.Celsius(5)
+	coolWait        = 5 * time.Minute
+	coolWaitSim     = 20 * time.Second
+	coolPollSeconds = 2
+)
+
+// gate reads the sensors and waits for the device to cool down. After the wait
+// the launch goes on and is marked: a hole would say less.
+func (s *session) gate(ctx context.Context, record *bench.Record) (device.Reading, error) {
+	limit := coolWait
+	if s.target.embedded {
+		limit = coolWaitSim
+	}
+	deadline := time.Now().Add(limit)
+	for {
+		reading, err := device.ReadSensors(ctx, s.target)
+		if err != nil {
+			return reading, err
+		}
+		record.Before = &reading.Sensors
+		hottest, known := device.Hottest(reading.Sensors)
+		if !known {
+			return reading, nil
+		}
+		if s.coolBaseline == nil {
+			s.coolBaseline = &hottest
+		}
+		if hottest <= *s.coolBaseline+coolWindow {
+			return reading, nil
+		}
+		if time.Now().After(deadline) {
+			record.Marks = append(record.Marks, bench.MarkHot)
+			return reading, nil
+		}
+		select {
+		case <-ctx.Done():
+			return reading, ctx.Err()
+		case <-time.After(coolPollSeconds * time.Second):
+		}
+	}
+}
+
+// times prints the shell's own time, then its children's: 1m2.34s 0m0.56s.
+var timesLine = regexp.MustCompile(`(?m)^([0-9]+)m([0-9]+[.,][0-9]+)s ([0-9]+)m([0-9]+[.,][0-9]+)s\s*$`)
+
+// ownCPU is the CPU time in seconds that the program took, from the last line
+// of the shell's "times".
+func ownCPU(log string) (seconds float64, ok bool) {
+	matches := timesLine.FindAllStringSubmatch(log, -1)
+	if len(matches) == 0 {
+		return 0, false
+	}
+	m := matches[len(matches)-1]
+	for i := 1; i < 5; i += 2 {
+		minutes, err1 := strconv.ParseFloat(m[i], 64)
+		rest, err2 := strconv.ParseFloat(strings.Replace(m[i+1], ",", ".", 1), 64)
+		if err1 != nil || err2 != nil {
+			return 0, false
+		}
+		seconds += minutes*60 + rest
+	}
+	return seconds, true
+}
+
+// maxKept bounds what is kept of a launch's streams in memory; the log file has
+// all of it.
+const maxKept = 8 << 20
+
+// cappedBuffer keeps the first maxKept bytes.
+type cappedBuffer struct{ *bytes.Buffer }
+
+func (b *cappedBuffer) Write(p []byte) (int, error) {
+	if room := maxKept - b.Len(); room > 0 {
+		_, _ = b.Buffer.Write(p[:min(room, len(p))]) // never fails
+	}
+	return len(p), nil
+}
+
+// tailWriter keeps the first and the last half of maxKept bytes.
+type tailWriter struct{ head, tail []byte }
+
+func (t *tailWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	if room := maxKept/2 - len(t.head); room > 0 {
+		take := min(room, len(p))
+		t.head = append(t.head, p[:take]...)
+		p = p[take:]
+	}
+	t.tail = append(t.tail, p...)
+	if extra := len(t.tail) - maxKept/2; extra > maxKept/2 {
+		t.tail = append([]byte(nil), t.tail[extra:]...)
+	}
+	return n, nil
+}
+
+func (t *tailWriter) String() string { return string(t.head) + string(t.tail) }

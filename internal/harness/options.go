@@ -1,0 +1,155 @@
+package harness
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hexab/internal/arm"
+	"hexab/internal/bench"
+	"hexab/internal/stat"
+)
+
+// Options are what a comparison is asked for, as text from the command line.
+// Empty means the default.
+type Options struct {
+	// Arms is a list such as "cpu,cpu:threads=1"; Baseline is the label of the
+	// one that the others are compared to, by default the first.
+	Arms, Baseline string
+	// Models is a list of aliases, "all", or empty for the default model.
+	Models string
+	// Rounds is the number of blocks; zero is DefaultRounds.
+	Rounds int
+	// Tests is a list such as "pp512,tg128".
+	Tests string
+	// Seed is a number; empty takes one from the clock and prints it.
+	Seed string
+	// Device is auto, sim, sim:PROFILE or a serial.
+	Device string
+	// Threshold is the practical threshold in percent, such as "1" or "2%".
+	Threshold string
+	// Out is the archive's root; empty is results.
+	Out string
+	// Resume names a run to go on with.
+	Resume string
+	// Progress is auto, plain or off.
+	Progress string
+	// Gate is a list of conditions such as "tg:-2%".
+	Gate string
+}
+
+// Defaults of a comparison.
+const (
+	DefaultRounds      = 3
+	DefaultRepetitions = 3
+	// DefaultArms are the arms when none are named.
+	DefaultArms = "cpu,cpu:threads=1"
+)
+
+// request is a set of options that was understood.
+type request struct {
+	specs       []arm.Spec
+	baseline    string
+	aliases     []string
+	rounds      int
+	tests       []bench.Test // nil: the device's default
+	seed        uint64
+	seedGiven   bool
+	threshold   float64
+	out         string
+	progress    string
+	repetitions int
+}
+
+// understand checks the options before anything is built or started.
+func (w *Workspace) understand(o Options) (request, error) {
+	r := request{rounds: o.Rounds, baseline: o.Baseline, progress: o.Progress, repetitions: DefaultRepetitions, threshold: stat.DefaultOptions().Threshold}
+	if o.Arms == "" {
+		o.Arms = DefaultArms
+	}
+	var err error
+	if r.specs, err = arm.Parse(o.Arms, w.known()); err != nil {
+		return r, &UsageError{err}
+	}
+	if len(r.specs) < 2 {
+		return r, usage("arms: a comparison takes two arms or more; %s is one (cpu,cpu is an A/A test)", o.Arms)
+	}
+	if r.rounds == 0 {
+		r.rounds = DefaultRounds
+	}
+	if r.rounds < 1 {
+		return r, usage("rounds: %d is not a number of rounds", r.rounds)
+	}
+	if r.aliases, err = w.aliases(o.Models); err != nil {
+		return r, &UsageError{err}
+	}
+	if r.tests, err = parseTests(o.Tests); err != nil {
+		return r, &UsageError{err}
+	}
+	if r.seedGiven = o.Seed != ""; r.seedGiven {
+		if r.seed, err = strconv.ParseUint(o.Seed, 0, 64); err != nil {
+			return r, usage("seed: %q is not a whole number", o.Seed)
+		}
+	}
+	if o.Threshold != "" {
+		percent, err := strconv.ParseFloat(strings.TrimSuffix(o.Threshold, "%"), 64)
+		if err != nil || percent < 0 || percent > 50 {
+			return r, usage("threshold: %q is not a percentage from 0 to 50", o.Threshold)
+		}
+		r.threshold = percent / 100
+	}
+	if !slices.Contains([]string{"", "auto", "plain", "off"}, o.Progress) {
+		return r, usage("progress: %q is not auto, plain or off", o.Progress)
+	}
+	if r.out = o.Out; r.out == "" {
+		r.out = filepath.Join(w.Root, "results")
+	}
+	return r, nil
+}
+
+func (w *Workspace) aliases(list string) ([]string, error) {
+	switch list {
+	case "":
+		return []string{w.Manifest.Default().Alias}, nil
+	case "all":
+		return w.Manifest.Aliases(), nil
+	}
+	var aliases []string
+	for _, alias := range strings.Split(list, ",") {
+		alias = strings.TrimSpace(alias)
+		if _, err := w.Manifest.Model(alias); err != nil {
+			return nil, err
+		}
+		if slices.Contains(aliases, alias) {
+			return nil, fmt.Errorf("models: %s stands twice", alias)
+		}
+		aliases = append(aliases, alias)
+	}
+	return aliases, nil
+}
+
+func parseTests(list string) ([]bench.Test, error) {
+	if list == "" {
+		return nil, nil
+	}
+	var tests []bench.Test
+	for _, name := range strings.Split(list, ",") {
+		t, err := bench.ParseTest(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, t)
+	}
+	return tests, nil
+}
+
+// defaultTests are the tests of a device: small ones on the embedded phone,
+// whose figures mean nothing beyond this machine anyway.
+func defaultTests(embedded bool) []bench.Test {
+	if embedded {
+		return []bench.Test{{Prompt: 64}, {Gen: 16}}
+	}
+	return []bench.Test{{Prompt: 512}, {Gen: 128}}
+}

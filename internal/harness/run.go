@@ -1,0 +1,364 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"hexab/internal/arm"
+	"hexab/internal/bench"
+	"hexab/internal/build"
+	"hexab/internal/deploy"
+	"hexab/internal/device"
+	"hexab/internal/plan"
+	"hexab/internal/store"
+)
+
+// session is a run on one device while it goes on.
+type session struct {
+	w       *Workspace
+	target  *target
+	archive *store.Archive
+	run     bench.Run
+	arms    map[string]bench.Arm
+	// bundles and models are paths on the device.
+	bundles map[bench.BundleID]string
+	models  map[string]string
+	// coolBaseline is the hottest sensor at the session's start.
+	coolBaseline *bench.Celsius
+	failures     map[string]int
+}
+
+// ABTest runs a comparison and prints its tables. The error is a *HolesError
+// when the run is not complete.
+func ABTest(ctx context.Context, o Options) (err error) {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	s := &session{w: w, failures: map[string]int{}}
+	r, err := w.understand(o)
+	if err != nil {
+		return err
+	}
+	if o.Resume != "" {
+		if err := s.reopen(r, o); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.archive.Close()) }()
+	}
+	builder, err := w.Builder(ctx)
+	if err != nil {
+		return err
+	}
+	wanted := o.Device
+	if o.Resume != "" && wanted == "" {
+		wanted = s.run.Device.Serial
+	}
+	if s.target, err = w.openTarget(ctx, wanted); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.target.Close()) }()
+	release, err := s.prepare(ctx, builder, r)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if s.archive == nil {
+		if s.archive, err = store.Create(r.out, s.run); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.archive.Close()) }()
+	}
+	w.Note("run %s: %d launches, seed %d, archive %s", s.run.ID, len(s.run.Plan), s.run.Seed, s.archive.Dir())
+	if err := s.launches(ctx); err != nil {
+		return fmt.Errorf("%w; what was measured is in %s; go on with: go tool mage abtest -resume=%s", err, s.archive.Dir(), s.run.ID)
+	}
+	return w.present(s.archive, o.Gate)
+}
+
+// reopen takes up an archived run: its plan, seed and arms are the run's own.
+func (s *session) reopen(r request, o Options) error {
+	path, err := store.Find(r.out, o.Resume)
+	if err != nil {
+		return &UsageError{err}
+	}
+	if s.archive, err = store.Open(path); err != nil {
+		return err
+	}
+	s.run = s.archive.Run()
+	return nil
+}
+
+// prepare builds, deploys and plans. A resumed run keeps its own plan, and its
+// bundles and models must be those it began with.
+func (s *session) prepare(ctx context.Context, builder *build.Builder, r request) (release func(), err error) {
+	aliases := r.aliases
+	arms := arm.Resolve(r.specs, arm.Context{BigCores: s.target.info.BigCores, Embedded: s.target.embedded, Backends: s.w.backends()})
+	resumed := s.archive != nil
+	if resumed {
+		arms, aliases = s.run.Arms, nil
+		for _, m := range s.run.Models {
+			aliases = append(aliases, m.Alias)
+		}
+	}
+	bundles := map[bench.Variant]build.Bundle{}
+	for i := range arms {
+		v := arms[i].Variant
+		if _, done := bundles[v]; !done {
+			if bundles[v], err = builder.Bundle(ctx, v, s.target.describe().Platform); err != nil {
+				return nil, err
+			}
+		}
+		if resumed && arms[i].Bundle != bundles[v].ID {
+			return nil, fmt.Errorf("run %s began with bundle %s of %s; this checkout builds %s: a run can not mix builds", s.run.ID, arms[i].Bundle.Short(), v, bundles[v].ID.Short())
+		}
+		arms[i].Bundle = bundles[v].ID
+	}
+	files, err := s.w.workloads(ctx, aliases, s.target.embedded)
+	if err != nil {
+		return nil, err
+	}
+	if !resumed {
+		if err := s.plan(r, arms, files, bundles); err != nil {
+			return nil, err
+		}
+	}
+	s.arms = map[string]bench.Arm{}
+	for _, a := range s.run.Arms {
+		s.arms[a.Label] = a
+	}
+	return s.deploy(ctx, bundles, files)
+}
+
+// plan makes the run's head.
+func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles map[bench.Variant]build.Bundle) error {
+	created := time.Now().UTC()
+	if !r.seedGiven {
+		r.seed = uint64(created.UnixNano()) % 1_000_000_007
+	}
+	s.run = bench.Run{
+		Schema: bench.SchemaVersion, Created: created, Version: version(), Seed: r.seed, Rounds: r.rounds,
+		Repetitions: r.repetitions, Threshold: r.threshold, Tests: r.tests, Arms: arms, Baseline: r.baseline,
+		Device: s.target.describe(), Host: hostFacts(),
+	}
+	if s.run.Tests == nil {
+		s.run.Tests = defaultTests(s.target.embedded)
+	}
+	labels := make([]string, len(arms))
+	found := false
+	for i, a := range arms {
+		labels[i] = a.Label
+		found = found || a.Label == r.baseline
+	}
+	if r.baseline == "" {
+		s.run.Baseline = labels[0]
+	} else if !found {
+		return usage("baseline: there is no arm %q; there are %s", r.baseline, strings.Join(labels, ", "))
+	}
+	aliases := make([]string, len(files))
+	for i, f := range files {
+		aliases[i] = f.Alias
+		s.run.Models = append(s.run.Models, f.Model)
+	}
+	for _, b := range bundles {
+		s.run.Bundles = append(s.run.Bundles, bench.BundleInfo{
+			ID: b.ID, Variant: b.Variant, Platform: b.Platform, Source: b.Source, Compiler: b.Compiler, Flags: b.Flags, SDK: b.SDK,
+		})
+	}
+	var err error
+	if s.run.Plan, err = plan.New(r.seed, r.rounds, aliases, labels); err != nil {
+		return &UsageError{err}
+	}
+	s.run.ID = store.NewID(created, r.seed, []byte(strings.Join(append(labels, aliases...), "\x00")))
+	s.run.Command = s.again(r, aliases)
+	return nil
+}
+
+// again is how to run the same again.
+func (s *session) again(r request, aliases []string) string {
+	specs := make([]string, len(r.specs))
+	for i, spec := range r.specs {
+		specs[i] = spec.String()
+	}
+	tests := make([]string, len(s.run.Tests))
+	for i, t := range s.run.Tests {
+		tests[i] = t.String()
+	}
+	return fmt.Sprintf("go tool mage abtest -arms=%s -baseline=%s -models=%s -rounds=%d -tests=%s -seed=%d -threshold=%s -device=%s",
+		device.Quote(strings.Join(specs, ",")), device.Quote(s.run.Baseline), strings.Join(aliases, ","), r.rounds, strings.Join(tests, ","), s.run.Seed,
+		strconv.FormatFloat(s.run.Threshold*100, 'g', -1, 64), s.run.Device.Serial)
+}
+
+// version is this checkout's commit.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				return setting.Value
+			}
+		}
+	}
+	return "devel"
+}
+
+// deploy takes the device's lock and sends what is missing.
+func (s *session) deploy(ctx context.Context, bundles map[bench.Variant]build.Bundle, files []workload) (release func(), err error) {
+	t := &deploy.Target{Device: s.target.Device}
+	release, err = t.Lock(ctx, deploy.Self(s.run.ID), true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
+	s.bundles, s.models = map[bench.BundleID]string{}, map[string]string{}
+	var sent deploy.Sent
+	for _, b := range bundles {
+		dir, n, err := t.Bundle(ctx, b.Bundle, b.Dir)
+		if err != nil {
+			return nil, err
+		}
+		sent.Files, sent.Bytes = sent.Files+n.Files, sent.Bytes+n.Bytes
+		if err := t.Verify(ctx, b.Bundle); err != nil {
+			return nil, err
+		}
+		s.bundles[b.ID] = dir
+	}
+	for _, f := range files {
+		path, n, err := t.Model(ctx, f.Alias, f.path, f.SHA256, f.Size)
+		if err != nil {
+			return nil, err
+		}
+		sent.Files, sent.Bytes = sent.Files+n.Files, sent.Bytes+n.Bytes
+		s.models[f.Alias] = path
+	}
+	s.w.Note("deployed: %d files sent (%s)", sent.Files, sent.Bytes)
+	return release, nil
+}
+
+// Bounds on trying again.
+const (
+	maxAttempts = 3 // of one launch, after infrastructure faults only
+	maxFailures = 3 // of one cell in a row, before the cell is given up
+	reconnect   = 30 * time.Second
+)
+
+// launches runs what the journal does not have yet.
+func (s *session) launches(ctx context.Context) error {
+	done := map[int]bool{}
+	for _, record := range s.archive.Records() {
+		done[record.Seq] = record.Fault != bench.FaultInfrastructure || record.Attempt >= maxAttempts
+		s.count(record)
+	}
+	began, ran, left := time.Now(), 0, 0
+	for _, l := range s.run.Plan {
+		if !done[l.Seq] {
+			left++
+		}
+	}
+	for _, l := range s.run.Plan {
+		if done[l.Seq] {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
+		}
+		record, err := s.one(ctx, l)
+		if err != nil {
+			return err
+		}
+		ran++
+		rest := time.Duration(float64(time.Since(began)) / float64(ran) * float64(left-ran)).Round(time.Second)
+		s.w.Note("%3d of %d  %-12s %-20s %s, about %s left", l.Seq+1, len(s.run.Plan), l.Model, l.Arm, summary(record), rest)
+	}
+	return nil
+}
+
+// one runs a launch, again after faults of the infrastructure, and journals
+// every attempt before anything else happens.
+func (s *session) one(ctx context.Context, l bench.Launch) (bench.Record, error) {
+	attempt := 1
+	for _, record := range s.archive.Records() {
+		if record.Seq == l.Seq {
+			attempt = record.Attempt + 1
+		}
+	}
+	for {
+		record, err := bench.Record{Launch: l, Attempt: attempt, Started: time.Now().UTC(), Outcome: bench.OutcomeNotRun,
+			Reason: fmt.Sprintf("given up after %d failures in a row of %s with %s", maxFailures, l.Arm, l.Model)}, error(nil)
+		if s.failures[l.Model+"\x00"+l.Arm] < maxFailures {
+			record, err = s.launch(ctx, l, attempt)
+		}
+		if err != nil {
+			return record, err
+		}
+		if attempt > 1 && record.Outcome == bench.OutcomeOK {
+			record.Marks = append(record.Marks, bench.MarkRetried)
+		}
+		if err := s.archive.Append(record); err != nil {
+			return record, err
+		}
+		s.count(record)
+		if record.Fault != bench.FaultInfrastructure || attempt >= maxAttempts {
+			if record.Fault == bench.FaultInfrastructure || record.Outcome == bench.OutcomeTransportLost {
+				return record, fmt.Errorf("the device is out of reach: %s", record.Reason)
+			}
+			return record, nil
+		}
+		s.w.Note("launch %d: %s; trying again", l.Seq+1, record.Reason)
+		s.await(ctx)
+		attempt++
+	}
+}
+
+// await waits for the device to answer again, for a bounded time.
+func (s *session) await(ctx context.Context) {
+	deadline := time.Now().Add(reconnect)
+	for ctx.Err() == nil && time.Now().Before(deadline) {
+		if _, err := device.ReadSensors(ctx, s.target); err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// count keeps the number of failures in a row of each cell.
+func (s *session) count(record bench.Record) {
+	cell := record.Model + "\x00" + record.Arm
+	switch {
+	case record.Outcome == bench.OutcomeOK:
+		s.failures[cell] = 0
+	case record.Fault != bench.FaultInfrastructure && record.Outcome != bench.OutcomeNotRun:
+		s.failures[cell]++
+	}
+}
+
+// summary is a launch in a few words for the progress line.
+func summary(record bench.Record) string {
+	if record.Outcome != bench.OutcomeOK {
+		return string(record.Outcome) + ": " + record.Reason
+	}
+	var parts []string
+	for _, result := range record.Results {
+		samples := append([]bench.Nanoseconds(nil), result.SamplesNs...)
+		best := samples[0]
+		for _, ns := range samples {
+			best = min(best, ns)
+		}
+		parts = append(parts, fmt.Sprintf("%s %.4g t/s", result.Test, float64(bench.Throughput(result.Test.Tokens(), best))))
+	}
+	for _, mark := range record.Marks {
+		parts = append(parts, string(mark))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,220 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hexab/internal/adb"
+	"hexab/internal/bench"
+	"hexab/internal/device"
+	"hexab/internal/phone"
+)
+
+// deviceRoot is the folder of hexab on a phone. Nothing outside it is touched.
+const deviceRoot = "/data/local/tmp/hexab"
+
+// target is a device made ready, with what has to be closed behind it.
+type target struct {
+	device.Device
+	info     device.Info
+	embedded bool
+	// phone is the embedded phone, nil for a real one.
+	phone *phone.Phone
+	close []func() error
+}
+
+// Close ends what was started for the device, last first.
+func (t *target) Close() error {
+	var errs []error
+	for i := len(t.close) - 1; i >= 0; i-- {
+		errs = append(errs, t.close[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// describe is the device for the archive.
+func (t *target) describe() bench.Device {
+	d := bench.Device{Serial: t.Serial(), Kind: "adb", Platform: bench.AndroidArm64, Properties: t.info.Properties()}
+	if t.embedded {
+		// The serial holds a port that changes from run to run.
+		d.Serial, d.Kind, d.Platform, d.Simulated = "sim", "embedded", bench.Sim, true
+	}
+	return d
+}
+
+// openTarget makes the wanted device ready: auto, sim (optionally with a
+// profile, sim:hot), or a serial.
+func (w *Workspace) openTarget(ctx context.Context, wanted string) (*target, error) {
+	if wanted == "" {
+		wanted = "auto"
+	}
+	kind, profile, _ := strings.Cut(wanted, ":")
+	if kind == "sim" {
+		return w.openPhone(ctx, profile)
+	}
+	client := &adb.Client{Path: w.ADB()}
+	listed, err := client.Devices(ctx)
+	if wanted == "auto" {
+		if err != nil {
+			w.Note("adb lists no phones (%v)", err)
+		}
+		ready := authorised(listed)
+		switch len(ready) {
+		case 0:
+			for _, l := range listed {
+				w.Note("not used: %v", l.Err())
+			}
+			return w.openPhone(ctx, "")
+		case 1:
+			return w.openReal(ctx, client, ready[0].Serial)
+		}
+		return nil, usage("several phones are connected; choose one with -device=: %s", names(ready))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range listed {
+		if l.Serial == wanted {
+			if err := l.Err(); err != nil {
+				return nil, err
+			}
+			return w.openReal(ctx, client, wanted)
+		}
+	}
+	return nil, usage("no device %s; present are: %s", wanted, names(listed))
+}
+
+func authorised(listed []adb.Listed) []adb.Listed {
+	var ready []adb.Listed
+	for _, l := range listed {
+		if l.Err() == nil {
+			ready = append(ready, l)
+		}
+	}
+	return ready
+}
+
+func names(listed []adb.Listed) string {
+	list := []string{"sim"}
+	for _, l := range listed {
+		list = append(list, l.String())
+	}
+	return strings.Join(list, ", ")
+}
+
+// openPhone starts the embedded phone behind an adb server of its own, so that
+// a user's server is left alone.
+func (w *Workspace) openPhone(ctx context.Context, profile string) (*target, error) {
+	if _, err := phone.ParseSpec(profile); err != nil {
+		return nil, &UsageError{err}
+	}
+	w.Note("starting the embedded phone (profile %s); its figures say nothing of a real phone", profileName(profile))
+	home := filepath.Join(w.Cache, "phone")
+	// The phone and its server outlive the context's end a little: stopping a
+	// run cleanly takes both.
+	life := context.WithoutCancel(ctx)
+	t := &target{embedded: true}
+	server, err := phone.StartServer(life, phone.ServerConfig{Program: w.ADB(), Home: filepath.Join(home, "adb-home")})
+	if err != nil {
+		return nil, err
+	}
+	t.close = append(t.close, server.Close)
+	if t.phone, err = phone.Start(life, phone.Config{Dir: filepath.Join(home, "sim"), Profile: profile, Seed: 1}); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	t.close = append(t.close, t.phone.Close)
+	if err := server.Connect(ctx, t.phone); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	client := &adb.Client{Path: server.Program(), ServerPort: server.Port(), Env: server.Environ()}
+	return w.ready(ctx, t, client, t.phone.Serial())
+}
+
+func profileName(profile string) string {
+	if profile == "" {
+		return "cool"
+	}
+	return profile
+}
+
+func (w *Workspace) openReal(ctx context.Context, client *adb.Client, serial string) (*target, error) {
+	return w.ready(ctx, &target{}, client, serial)
+}
+
+func (w *Workspace) ready(ctx context.Context, t *target, client *adb.Client, serial string) (*target, error) {
+	var err error
+	if t.Device, err = device.OverADB(ctx, client, serial, deviceRoot); err == nil {
+		t.info, err = device.ReadInfo(ctx, t.Device)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// Phone starts the embedded phone and shows how to reach it, until it is
+// interrupted.
+func Phone(ctx context.Context, profile string) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	t, err := w.openPhone(ctx, profile)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.Out, "The embedded phone listens at %s. Reach it from another terminal:\n\n  adb connect %s\n  adb -s %s shell\n\nIt ends with Ctrl-C, and everything it started with it.\n", t.phone.Addr(), t.phone.Addr(), t.phone.Addr())
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(30 * time.Second):
+			celsius, _, status := t.phone.Heat()
+			w.Note("%.1f degrees Celsius, thermal status %d, %d commands so far", celsius, status, t.phone.Stats().ShellCommands)
+		}
+	}
+	return t.Close()
+}
+
+// Devices lists what a run can take place on.
+func Devices(ctx context.Context) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w.Out, "sim\tthe embedded phone (always there; profiles cool, hot, old: -device=sim:hot)")
+	listed, err := (&adb.Client{Path: w.ADB()}).Devices(ctx)
+	if err != nil {
+		fmt.Fprintf(w.Out, "no phones: %v\n", err)
+		return nil
+	}
+	for _, l := range listed {
+		line := l.String()
+		if err := l.Err(); err != nil {
+			line = err.Error()
+		}
+		fmt.Fprintln(w.Out, line)
+	}
+	return nil
+}
+
+// hostFacts describe this machine in an archive.
+func hostFacts() map[string]string {
+	facts := map[string]string{}
+	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		facts["kernel"] = strings.TrimSpace(string(text))
+	}
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for _, line := range strings.Split(string(text), "\n") {
+			if name, ok := strings.CutPrefix(line, "model name"); ok {
+				facts["cpu"] = strings.TrimLeft(name, "\t: ")
+				break
+			}
+		}
+	}
+	return facts
+}

@@ -1,0 +1,188 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"hexab/internal/bench"
+	"hexab/internal/calibrate"
+	"hexab/internal/host"
+	"hexab/internal/plan"
+	"hexab/internal/proc"
+	"hexab/internal/standin"
+)
+
+// Models lists the manifest's models and what of them is here.
+func Models() error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(table, "alias\tfamily\tsize\tlicence\tfile\tstand-in\there")
+	for _, m := range w.Manifest.Models {
+		size := "unknown"
+		if bytes := max(m.Bytes, m.ApproximateBytes); bytes > 0 {
+			size = bench.Bytes(bytes).String()
+		}
+		here := "stand-in made on first use"
+		if exists(filepath.Join(w.Cache, "models", m.Alias, m.File)) {
+			here = "model"
+		} else if exists(filepath.Join(w.Cache, "stand-ins", fmt.Sprintf("%s-seed%d-v%d.gguf", m.StandIn.Preset, m.StandIn.Seed, standin.Version))) {
+			here = "stand-in"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Alias, m.Architecture, size, m.Licence, m.File, m.StandIn.Preset, here)
+	}
+	return table.Flush()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Doctor tells what this machine has and lacks, and changes nothing.
+func Doctor(ctx context.Context) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	report, err := w.machine().Check(ctx, w.Cache, append(w.needs(), host.NPM, host.Clang19)...)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.Out, "%s, %s, %d cores, %s memory available, %s free for the cache (%s)\n",
+		report.Distribution, report.Arch, report.Cores, bench.Bytes(report.MemoryBytes), bench.Bytes(report.FreeBytes), w.Cache)
+	for _, f := range report.Found {
+		if f.OK {
+			fmt.Fprintf(w.Out, "  ok       %-22s %s\n", f.Need.Tool, f.Version)
+		} else {
+			fmt.Fprintf(w.Out, "  missing  %-22s %s (%s)\n", f.Need.Tool, f.Problem, f.Need.Why)
+		}
+	}
+	return nil
+}
+
+// calibrationSeed is the seed of the committed calibration.
+const calibrationSeed = 1
+
+// Calibrate runs the calibration with the plan's own orders and writes it to
+// results/calibration.
+func Calibrate(ctx context.Context) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	c := calibrate.Default()
+	c.Seed, c.Order = calibrationSeed, plan.Orders
+	last := time.Now()
+	c.Progress = func(done, total int) {
+		if time.Since(last) > 5*time.Second {
+			last = time.Now()
+			w.Note("%d of %d settings", done, total)
+		}
+	}
+	table, err := calibrate.Run(c)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(w.Root, "results", "calibration")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{"calibration.md": table.Markdown(), "calibration.csv": table.CSV()} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	_, err = w.Out.Write(table.Markdown())
+	return err
+}
+
+// Check runs everything that is quick: format, vet, staticcheck, unit tests.
+func Check(ctx context.Context, _ string) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	if err := w.format(ctx); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"vet", "./..."}, {"vet", "-tags=mage", "."}, {"tool", "staticcheck", "./..."}, {"test", "./..."},
+	} {
+		if err := w.goTool(ctx, nil, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// format refuses sources that gofmt would change.
+func (w *Workspace) format(ctx context.Context) error {
+	var files []string
+	err := filepath.WalkDir(w.Root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") && !strings.Contains(path, "/testdata/") {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	result, err := proc.Run(ctx, proc.Command{Path: "gofmt", Args: append([]string{"-l"}, files...), Dir: w.Root})
+	if err != nil {
+		return err
+	}
+	if list := strings.TrimSpace(result.Stdout.String()); list != "" {
+		return fmt.Errorf("not formatted by gofmt:\n%s", list)
+	}
+	return nil
+}
+
+// goTool runs the go command in the checkout with its output shown.
+func (w *Workspace) goTool(ctx context.Context, env []string, args ...string) error {
+	w.Note("go %s", strings.Join(args, " "))
+	command := proc.Command{Path: "go", Args: args, Dir: w.Root, Stdout: w.Out, Stderr: w.Err}
+	if env != nil {
+		command.Env = append(os.Environ(), env...)
+	}
+	_, err := proc.Run(ctx, command)
+	return err
+}
+
+// Test runs all tests. Heavy tests find what they need in the environment: the
+// llama.cpp sources, and llama-bench of the CPU bundle.
+func Test(ctx context.Context) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	if err := Check(ctx, ""); err != nil {
+		return err
+	}
+	builder, err := w.Builder(ctx)
+	if err != nil {
+		return err
+	}
+	bundle, err := builder.Bundle(ctx, bench.CPU, bench.Sim)
+	if err != nil {
+		return err
+	}
+	env := []string{
+		"HEXAB_HEAVY=1", "HEXAB_CACHE=" + w.Cache,
+		"HEXAB_LLAMA_BENCH=" + filepath.Join(bundle.Dir, "llama-bench"),
+	}
+	if _, err := exec.LookPath("clang-19"); err == nil {
+		env = append(env, "HEXAB_CLANG=clang-19")
+	}
+	return w.goTool(ctx, env, "test", "-timeout=30m", "-count=1", "-p=1",
+		"./internal/harness/...", "./internal/standin/...", "./internal/stat/...", "./internal/calibrate/...")
+}

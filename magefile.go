@@ -1,0 +1,82 @@
+//go:build mage
+
+// The targets of hexab: one sentence and a few lines each. The work is done in
+// internal/harness.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/magefile/mage/mg"
+
+	"hexab/internal/bench"
+	"hexab/internal/harness"
+)
+
+// done gives mage the exit status of an error: 1 for a run with holes or a
+// failure, 2 for wrong usage.
+func done(err error) error {
+	if err == nil {
+		return nil
+	}
+	return mg.Fatal(harness.ExitStatus(err), err)
+}
+
+// text is a flag's value, or empty.
+func text(flag *string) string {
+	if flag == nil {
+		return ""
+	}
+	return *flag
+}
+
+// AbtestAll compares the default arms on all eight models in ROUNDS rounds.
+func AbtestAll(ctx context.Context, rounds int) error {
+	if rounds < 1 {
+		return mg.Fatal(2, fmt.Errorf("rounds: %d is not a number of rounds", rounds))
+	}
+	return done(harness.ABTest(ctx, harness.Options{Models: "all", Rounds: rounds}))
+}
+
+// Abtest compares arms (-arms=cpu,cpu:threads=1) on models (-models=llama3); see -h.
+func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, out, resume, baseline *string, rounds *int) error {
+	o := harness.Options{
+		Arms: text(arms), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
+		Out: text(out), Resume: text(resume), Baseline: text(baseline),
+	}
+	if rounds != nil {
+		o.Rounds = *rounds
+	}
+	return done(harness.ABTest(ctx, o))
+}
+
+// BuildCPU builds the CPU variant.
+func BuildCPU(ctx context.Context) error { return done(harness.Build(ctx, bench.CPU)) }
+
+// Models lists the eight models with size, family, licence and state.
+func Models() error { return done(harness.Models()) }
+
+// Devices lists what a run can take place on.
+func Devices(ctx context.Context) error { return done(harness.Devices(ctx)) }
+
+// Phone starts the embedded phone (-profile=hot) and shows how to connect to it.
+func Phone(ctx context.Context, profile *string) error {
+	return done(harness.Phone(ctx, text(profile)))
+}
+
+// Report RUN renders an archived run again.
+func Report(run string) error { return done(harness.Report(run)) }
+
+// Calibrate simulates drifting devices and shows how often each procedure errs.
+func Calibrate(ctx context.Context) error { return done(harness.Calibrate(ctx)) }
+
+// Doctor tells what this machine has and lacks.
+func Doctor(ctx context.Context) error { return done(harness.Doctor(ctx)) }
+
+// Check runs vet, staticcheck, the format check and the unit tests.
+func Check(ctx context.Context) error { return done(harness.Check(ctx, os.Args[0])) }
+
+// Test runs all tests, the heavy ones with real builds and real launches too.
+func Test(ctx context.Context) error { return done(harness.Test(ctx)) }
