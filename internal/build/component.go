@@ -120,7 +120,7 @@ func (j *job) setKeys() error {
 	delete(stable, "LLAMA_BUILD_COMMIT")
 	config[5] = sortedDefinitions(stable)
 	j.work = fmt.Sprintf("%s-%s-%s-%s", j.variant, j.component.Name, j.platform,
-		hashJSON(append(config, j.tools.c, j.tools.cxx, j.b.Tree.Dir, j.b.Project)...)[:12])
+		hashJSON(append(config, j.tools.c, j.tools.cxx, j.b.Tree.Dir, j.b.Project, j.b.SDKRoot, j.b.ToolsRoot)...)[:12])
 	return nil
 }
 
@@ -249,10 +249,11 @@ func (j *job) run(ctx context.Context, phase Phase, work string, args []string) 
 	began := time.Now()
 	j.tell(phase, 0, 0, began)
 	var lines []string
+	var count steps
 	output := proc.NewLines(func(line string) {
 		fmt.Fprintln(log, line)
-		if done, total, ok := parseStep(line); ok {
-			j.tell(phase, done, total, began)
+		if count.next(line) {
+			j.tell(phase, count.done, count.total, began)
 		}
 		if len(lines) < maxKeptLines {
 			lines = append(lines, line)

@@ -49,6 +49,20 @@ func parseStep(line string) (done, total int, ok bool) {
 	return done, total, err1 == nil && err2 == nil && done <= total
 }
 
+// steps follows ninja's count. Builds inside the build (external projects)
+// print counts of their own in between, which are passed over: ninja counts up
+// by one and never raises its total.
+type steps struct{ done, total int }
+
+func (s *steps) next(line string) bool {
+	done, total, ok := parseStep(line)
+	if !ok || done != s.done+1 || (s.total > 0 && total > s.total) {
+		return false
+	}
+	s.done, s.total = done, total
+	return true
+}
+
 // timeLeft extrapolates from the steps done since the start. The first few
 // steps say little.
 func timeLeft(elapsed time.Duration, done, total int) time.Duration {

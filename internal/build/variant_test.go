@@ -135,6 +135,13 @@ func TestSteps(t *testing.T) {
 			t.Errorf("%q: %d of %d", line, done, total)
 		}
 	}
+	var count steps
+	for _, line := range []string{"[1/24] a", "[1/32] inner", "[2/32] inner", "[2/24] b", "[1/9] inner", "[3/23] c", "[24/24] d"} {
+		count.next(line)
+	}
+	if count.done != 3 || count.total != 23 {
+		t.Errorf("counted %d of %d", count.done, count.total)
+	}
 	if left := timeLeft(60, 30, 90); left != 120 {
 		t.Errorf("time left %v", left)
 	}
