@@ -167,7 +167,7 @@ func (k Kind) Explain() string {
 	case KindSkewed:
 		return "a few blocks pull the mean away from the middle"
 	case KindAAViolated:
-		return "the same arm differs from itself: something other than the arms is measured"
+		return "the same arm differs from itself; chance does that about 5 times in 100, else something other than the arms is measured"
 	case KindDrift:
 		return "the baseline's speed changed over the run; pairs within a block cancel most of it"
 	case KindAutocorrelation:

@@ -27,14 +27,20 @@ func (c *Comparisons) warn(run bench.Run, final map[int]bench.Record, seen obser
 			c.add(Warning{Kind: KindStandIn, Model: model.Alias})
 		}
 	}
-	c.warnHoles(run)
+	lost := map[int]bool{}
+	for _, h := range c.Holes {
+		lost[h.Seq] = true
+	}
+	c.warnLaunches(run, KindHole, func(seq int) bool { return lost[seq] })
 	for _, cell := range c.Cells {
 		if cell.Decision != nil {
 			c.warnCell(cell)
 		}
 	}
 	c.warnDrift(run, seen)
-	c.warnMarks(run, final)
+	for mark, kind := range marks {
+		c.warnLaunches(run, kind, func(seq int) bool { return slices.Contains(final[seq].Marks, mark) })
+	}
 	slices.SortStableFunc(c.Warnings, func(a, b Warning) int {
 		return slices.Index(Kinds, a.Kind) - slices.Index(Kinds, b.Kind)
 	})
@@ -42,20 +48,24 @@ func (c *Comparisons) warn(run bench.Run, final map[int]bench.Record, seen obser
 
 func (c *Comparisons) add(w Warning) { c.Warnings = append(c.Warnings, w) }
 
-// warnHoles sums the holes up by model and arm.
-func (c *Comparisons) warnHoles(run bench.Run) {
+// warnLaunches sums the launches concerned up by model and arm.
+func (c *Comparisons) warnLaunches(run bench.Run, kind Kind, concerned func(seq int) bool) {
+	type series struct{ model, arm string }
+	planned, found := map[series]int{}, map[series][]int{}
+	for _, l := range run.Plan {
+		s := series{l.Model, l.Arm}
+		planned[s]++
+		if concerned(l.Seq) {
+			found[s] = append(found[s], l.Seq)
+		}
+	}
 	for _, model := range run.Models {
 		for _, a := range run.Arms {
-			var launches []int
-			for _, h := range c.Holes {
-				if h.Model == model.Alias && h.Arm == a.Label && !slices.Contains(launches, h.Seq) {
-					launches = append(launches, h.Seq)
-				}
-			}
-			if launches != nil {
+			s := series{model.Alias, a.Label}
+			if launches := found[s]; launches != nil {
 				c.add(Warning{
-					Kind: KindHole, Model: model.Alias, Arm: a.Label, Launches: launches,
-					Detail: fmt.Sprintf("%d of %d", len(launches), planned(run, model.Alias, a.Label)),
+					Kind: kind, Model: model.Alias, Arm: a.Label, Launches: launches,
+					Detail: fmt.Sprintf("%d of %d launches", len(launches), planned[s]),
 				})
 			}
 		}
@@ -69,9 +79,9 @@ func (c *Comparisons) warnCell(cell Cell) {
 		c.add(Warning{Kind: kind, Model: cell.Model, Test: cell.Test.String(), Arm: cell.Arm, Detail: fmt.Sprintf(format, args...)})
 	}
 	if d.Blocks < stat.MinBlocks {
-		at(KindFewBlocks, "%d blocks", d.Blocks)
+		at(KindFewBlocks, "blocks: %d", d.Blocks)
 	}
-	if d.Indicative {
+	if d.Indicative && d.Verdict != stat.Inconclusive {
 		at(KindIndicative, "%s", d.Verdict)
 	}
 	if cell.AA && d.Differs(c.Limits.Alpha) != 0 {
@@ -133,36 +143,4 @@ func (c *Comparisons) warnDrift(run bench.Run, seen observed) {
 			})
 		}
 	}
-}
-
-// warnMarks sums the marked launches up by mark, model and arm.
-func (c *Comparisons) warnMarks(run bench.Run, final map[int]bench.Record) {
-	for _, mark := range []bench.Mark{bench.MarkDisturbed, bench.MarkHot, bench.MarkThrottled, bench.MarkRetried} {
-		for _, model := range run.Models {
-			for _, a := range run.Arms {
-				var launches []int
-				for _, l := range run.Plan {
-					if l.Model == model.Alias && l.Arm == a.Label && slices.Contains(final[l.Seq].Marks, mark) {
-						launches = append(launches, l.Seq)
-					}
-				}
-				if launches != nil {
-					c.add(Warning{
-						Kind: marks[mark], Model: model.Alias, Arm: a.Label, Launches: launches,
-						Detail: fmt.Sprintf("%d of %d launches", len(launches), planned(run, model.Alias, a.Label)),
-					})
-				}
-			}
-		}
-	}
-}
-
-func planned(run bench.Run, model, arm string) int {
-	n := 0
-	for _, l := range run.Plan {
-		if l.Model == model && l.Arm == arm {
-			n++
-		}
-	}
-	return n
 }

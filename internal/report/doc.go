@@ -7,10 +7,11 @@
 // (several arms and tests), the widest of these forms that fits is taken:
 //
 //  1. one row a model;
-//  2. one row a model, numbers on two lines;
-//  3. one row for each model and test;
-//  4. one row for each model, test and arm;
-//  5. a stack of lines instead of a table.
+//  2. one row for each model and test;
+//  3. one row for each model, test and arm;
+//  4. a stack of lines instead of a table;
+//
+// each of the tables first with rows of one line, then with numbers on two.
 //
 // Numbers carry the digits that their interval earns; see Significant and
 // Percent. Figures of a simulated device are labelled in the title and at each

@@ -16,9 +16,9 @@ func Markdown(c compare.Comparisons, run bench.Run) []byte {
 	g := v.perModel(false)
 	switch arms := len(run.Arms); {
 	case arms > 3:
-		g = v.perArm()
+		g = v.perArm(false)
 	case arms > 2 || len(run.Tests) > 2:
-		g = v.perTest()
+		g = v.perTest(false)
 	}
 	var b bytes.Buffer
 	b.WriteString("### " + markdown(v.title()) + "\n\n")

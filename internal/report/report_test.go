@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 	for _, s := range samples() {
 		t.Run(s.id, func(t *testing.T) {
 			c, run := s.compare(t)
-			for _, width := range []int{0, 120, 60} {
+			for _, width := range []int{0, 120, 80, 50} {
 				golden(t, fmt.Sprintf("%s-%d.txt", s.id, width), Terminal(c, run, Options{Width: width}))
 			}
 			golden(t, s.id+".md", Markdown(c, run))

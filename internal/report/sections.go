@@ -9,8 +9,8 @@ import (
 	"hexab/internal/compare"
 )
 
-// maxItems bounds the places that one warning lists and the lines of holes;
-// the JSON form has all of them.
+// Limits of the places that one warning lists and of the lines of holes; the
+// JSON form has all of them.
 const (
 	maxPlaces = 6
 	maxHoles  = 40
@@ -42,7 +42,7 @@ func (v view) legend() []string {
 	}
 	star, gaps := false, false
 	for _, cell := range v.c.Cells {
-		star = star || (cell.Decision != nil && cell.Decision.Indicative)
+		star = star || starred(cell)
 		gaps = gaps || len(cell.Pairs) < v.blocks[cell.Model]
 	}
 	if star {
@@ -63,16 +63,20 @@ func (v view) noVerdicts() []string {
 	var lines []string
 	for _, cell := range v.c.Cells {
 		if cell.Decision == nil {
-			lines = append(lines, fmt.Sprintf("%s %s %s: %s", cell.Model, cell.Test, cell.Arm, cell.NoVerdict))
+			lines = append(lines, v.at(cell.Model, cell.Test.String(), cell.Arm)+": "+cell.NoVerdict)
 		}
 	}
 	return bounded(lines, maxHoles)
 }
 
-// warnings has a line for each kind: what it means, and where.
+// warnings has a line for each kind: what it means, and where. Simulated and
+// indicative figures are marked in the table and its legend already.
 func (v view) warnings() []string {
 	var lines []string
 	for _, kind := range compare.Kinds {
+		if kind == compare.KindSimulated || kind == compare.KindIndicative {
+			continue
+		}
 		var found []compare.Warning
 		for _, w := range v.c.Warnings {
 			if w.Kind == kind {
@@ -100,7 +104,7 @@ func (v view) where(found []compare.Warning) string {
 		if _, ok := places[w.Detail]; !ok {
 			details = append(details, w.Detail)
 		}
-		if at := strings.TrimSpace(strings.Join(strings.Fields(w.Model+" "+w.Test+" "+w.Arm), " ")); at != "" {
+		if at := v.at(w.Model, w.Test, w.Arm); at != "" {
 			places[w.Detail] = append(places[w.Detail], at)
 		}
 	}
@@ -133,9 +137,9 @@ func (v view) holes() []string {
 	groups := map[string][]compare.Hole{}
 	var order []string
 	for _, h := range v.c.Holes {
-		line := fmt.Sprintf("%s %s: %s", h.Model, h.Arm, h.Outcome)
+		line := fmt.Sprintf("%s: %s", v.at(h.Model, "", h.Arm), h.Outcome)
 		if h.Test != "" {
-			line = fmt.Sprintf("%s %s: %s missing", h.Model, h.Arm, h.Test)
+			line = fmt.Sprintf("%s: %s missing", v.at(h.Model, "", h.Arm), h.Test)
 		}
 		if h.Fault != bench.FaultNone {
 			line += " (" + string(h.Fault) + ")"
@@ -184,6 +188,13 @@ func (v view) environment() []string {
 		fmt.Sprintf("device: %s (%s, %s%s)%s", run.Device.Serial, run.Device.Kind, run.Device.Platform, simulated, properties(": ", run.Device.Properties)),
 		fmt.Sprintf("order: %d blocks, %d samples of each test in a launch, seed %d", run.Rounds, run.Repetitions, run.Seed),
 	}
+	var ends []string
+	for _, outcome := range bench.Outcomes {
+		if n := v.c.Outcomes[outcome]; n > 0 {
+			ends = append(ends, fmt.Sprintf("%d %s", n, outcome))
+		}
+	}
+	lines = append(lines, fmt.Sprintf("launches: %d planned: %s", len(run.Plan), strings.Join(ends, ", ")))
 	for _, a := range run.Arms {
 		line := "arm " + a.Label + ":"
 		if a.Label == v.c.Baseline {
@@ -208,7 +219,7 @@ func (v view) environment() []string {
 	for _, m := range run.Models {
 		name := m.Alias
 		if m.StandIn {
-			name += " (stand-in)"
+			name += standInMark
 		}
 		lines = append(lines, fmt.Sprintf("model %s: %s, %s, sha256 %.12s", name, m.File, m.Size, m.SHA256))
 	}

@@ -57,15 +57,11 @@ func Terminal(c compare.Comparisons, run bench.Run, o Options) []byte {
 
 // table draws the first form that keeps within the width.
 func (v view) table(o Options) string {
-	forms := []func() grid{
-		func() grid { return v.perModel(false) },
-		func() grid { return v.perModel(true) },
-		v.perTest,
-		v.perArm,
-	}
-	for _, form := range forms {
-		if text, err := draw(form(), o.Color); err == nil && fits(text, o.Width) {
-			return text
+	for _, form := range []func(tall bool) grid{v.perModel, v.perTest, v.perArm} {
+		for _, tall := range []bool{false, true} {
+			if text, err := draw(form(tall), o.Color); err == nil && fits(text, o.Width) {
+				return text
+			}
 		}
 	}
 	var b strings.Builder
@@ -165,6 +161,12 @@ func wrap(text, indent string, width int) []string {
 	var lines []string
 	line, empty := lead, true
 	for _, word := range strings.Fields(text) {
+		// A percent sign is not parted from its number.
+		stuck := strings.HasPrefix(word, "%") && twwidth.Width(line)+1+twwidth.Width(word) > width
+		if at := strings.LastIndexByte(line, ' '); stuck && at > len(indent) {
+			lines = append(lines, line[:at])
+			line = indent + line[at+1:]
+		}
 		if !empty && twwidth.Width(line)+1+twwidth.Width(word) > width {
 			lines = append(lines, line)
 			line, empty = indent, true

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"hexab/internal/bench"
 	"hexab/internal/compare"
@@ -69,11 +70,14 @@ func (v view) armsInOrder() []string {
 	return append([]string{v.c.Baseline}, v.others()...)
 }
 
+// standInMark follows the name of a model that stands for a real one.
+const standInMark = " (stand-in)"
+
 // modelName names a model as tables do: a stand-in as such.
 func modelName(m bench.Model) string {
 	name := shorten(clean(m.Alias), maxModelName)
 	if m.StandIn {
-		name += " (stand-in)"
+		name += standInMark
 	}
 	return name
 }
@@ -115,7 +119,7 @@ func (v view) verdict(p place) string {
 	text := "no verdict"
 	if cell.Decision != nil {
 		text = string(cell.Decision.Verdict)
-		if cell.Decision.Indicative {
+		if starred(cell) {
 			text += "*"
 		}
 	}
@@ -126,6 +130,23 @@ func (v view) verdict(p place) string {
 		text += fmt.Sprintf(" [%d/%d]", len(cell.Pairs), planned)
 	}
 	return text
+}
+
+// starred tells whether a cell is marked as indicative. An inconclusive one is
+// not: there is no verdict to be careful with.
+func starred(cell compare.Cell) bool {
+	return cell.Decision != nil && cell.Decision.Indicative && cell.Decision.Verdict != stat.Inconclusive
+}
+
+// at names a place outside the table, as the table does.
+func (v view) at(model, test, arm string) string {
+	var parts []string
+	for _, part := range []string{shorten(clean(model), maxModelName), test, v.names[arm]} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // title is the report's first line.
