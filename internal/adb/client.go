@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -50,11 +49,7 @@ func (c *Client) run(ctx context.Context, command proc.Command, args ...string) 
 		port = DefaultPort
 	}
 	command.Args = append([]string{"-P", strconv.Itoa(port)}, args...)
-	command.Env = append(os.Environ(), "ADB_TRACE=", "ANDROID_SERIAL=")
-	if c.Home != "" {
-		command.Env = append(command.Env, "HOME="+c.Home)
-	}
-	command.Env = append(command.Env, c.Env...)
+	command.Env = c.Environ()
 	if command.Grace == 0 {
 		command.Grace = time.Second
 	}

@@ -135,8 +135,8 @@ func (d *Device) newRun(ctx context.Context, script string, options ShellOptions
 }
 
 // wrap puts the protocol around a script, see demux. The script runs in a
-// subshell, so that `exit` in it does not skip the end marker, and with an
-// empty stdin. On old devices stderr goes to a file, since the daemon would
+// shell of its own, so that neither `exit` nor an error of syntax nor a signal
+// to $$ skips the end marker, and with an empty stdin. On old devices stderr goes to a file, since the daemon would
 // merge it into stdout.
 func wrap(nonce, script, tempDir string, v2, account bool) string {
 	var b strings.Builder
@@ -155,8 +155,7 @@ func wrap(nonce, script, tempDir string, v2, account bool) string {
 	if account {
 		line(`read -r l 2>/dev/null </proc/stat && echo "$m stat $l"`)
 	}
-	line("(\n%s", script)
-	line(") </dev/null")
+	line("sh -c %s </dev/null", Quote(script))
 	line("s=$?; echo")
 	if account {
 		line(`read -r l 2>/dev/null </proc/stat && echo "$m stat $l"`)
