@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
 	"hexab/internal/stat"
 )
 
@@ -86,8 +88,8 @@ func FuzzEscapes(f *testing.F) {
 			t.Errorf("%q gives %q", text, got)
 		}
 		for _, line := range wrap(clean(text), "  ", 20) {
-			if len([]rune(line)) > 0 && len(line) > 4*20 {
-				t.Errorf("%q gives a line of %d bytes", text, len(line))
+			if n := twwidth.Width(line); n > 20 {
+				t.Errorf("%q gives a line of %d columns", text, n)
 			}
 		}
 	})

@@ -174,12 +174,16 @@ func wrap(text, indent string, width int) []string {
 		if !empty {
 			line += " "
 		}
+		used := twwidth.Width(line)
 		for _, r := range word {
-			if twwidth.Width(line+string(r)) > width {
+			// Rune by rune, so that a long word costs no more than its length.
+			own := twwidth.Width(string(r))
+			if used+own > width {
 				lines = append(lines, line)
-				line = indent
+				line, used = indent, len(indent)
 			}
 			line += string(r)
+			used += own
 		}
 		empty = false
 	}
