@@ -67,9 +67,9 @@ func TestDropDuringPush(t *testing.T) {
 		t.Errorf("stats %+v", s)
 	}
 	r.reconnect(p)
-	if got := r.shell(p, "ls /data/local/tmp"); got.stdout != "" {
-		t.Errorf("left on the phone: %+v", got)
-	}
+	eventually(t, "nothing of it left on the phone", func() bool {
+		return r.shell(p, "ls /data/local/tmp") == result{}
+	})
 	r.adb(p, "", "push", name, "/data/local/tmp/x")
 	if got := r.shell(p, "sha256sum < /data/local/tmp/x"); got.stdout != sum+"  -\n" {
 		t.Errorf("the second push: %+v", got)

@@ -68,7 +68,10 @@ func openFileSystem(folder string) (_ *fileSystem, err error) {
 
 func (f *fileSystem) close() {
 	_ = f.root.Close()
-	_ = f.lock.Close() // drops the lock
+	// Unlocking by hand: a child that another goroutine is just starting may
+	// hold a copy of the descriptor until its exec.
+	_ = syscall.Flock(int(f.lock.Fd()), syscall.LOCK_UN)
+	_ = f.lock.Close()
 }
 
 // local turns a path of the phone into one below the root. As on a phone,

@@ -188,10 +188,9 @@ func (s *Server) Command(ctx context.Context, args ...string) *exec.Cmd {
 func (s *Server) Connect(ctx context.Context, p *Phone) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	out, err := s.Command(ctx, "connect", p.Addr()).CombinedOutput()
-	said := oneLine(out)
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("adb connect %s: %w (last said: %q)", p.Addr(), ctx.Err(), said)
+	said, err := s.sayConnect(ctx, p)
+	if err != nil {
+		return err
 	}
 	for {
 		state, err := s.State(ctx, p.Serial())
@@ -201,12 +200,29 @@ func (s *Server) Connect(ctx context.Context, p *Phone) error {
 		case state == "unauthorized":
 			return fmt.Errorf("phone %s is unauthorized: accept the key of this machine on the phone", p.Serial())
 		case err != nil && strings.Contains(err.Error(), "not found"):
-			return fmt.Errorf("phone %s is not connected: adb connect said %q", p.Serial(), said)
+			// "already connected to" may speak of a connection that the
+			// server was just about to drop.
+			if !strings.Contains(said, "connected to "+p.Addr()) {
+				return fmt.Errorf("phone %s is not connected: adb connect said %q", p.Serial(), said)
+			}
+			if said, err = s.sayConnect(ctx, p); err != nil {
+				return err
+			}
 		}
 		if e := s.pause(ctx); e != nil {
 			return fmt.Errorf("phone %s has not become ready: %w (state %q, adb connect said %q)", p.Serial(), e, state, said)
 		}
 	}
+}
+
+// sayConnect runs `adb connect` and returns what it said.
+func (s *Server) sayConnect(ctx context.Context, p *Phone) (string, error) {
+	out, err := s.Command(ctx, "connect", p.Addr()).CombinedOutput()
+	said := oneLine(out)
+	if err != nil && ctx.Err() != nil {
+		return said, fmt.Errorf("adb connect %s: %w (last said: %q)", p.Addr(), ctx.Err(), said)
+	}
+	return said, nil
 }
 
 // State is the server's view of a phone: device, offline, unauthorized, ...

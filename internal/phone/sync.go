@@ -372,6 +372,7 @@ func (k *fileSink) commit(mtime time.Time) error {
 		_ = root.Remove(k.name)
 		return root.Symlink(strings.TrimRight(k.link.String(), "\x00"), k.name)
 	}
+	defer k.file.Close()
 	k.failing = "fchmod failed"
 	if err := k.file.Chmod(fs.FileMode(k.mode & 0o777)); err != nil {
 		return err
@@ -386,11 +387,17 @@ func (k *fileSink) commit(mtime time.Time) error {
 // discard ends a push that did not complete; like adbd it leaves no part of
 // the file behind, unless the phone itself went down.
 func (k *fileSink) discard() {
-	if k.file == nil {
+	if k.file == nil || k.complete {
 		return
 	}
-	_ = k.file.Close() // closed already if complete
-	if !k.complete && !k.phone.rebooting() {
-		_ = k.phone.files.root.Remove(k.name)
+	ours, err := k.file.Stat()
+	_ = k.file.Close()
+	if err != nil || k.phone.rebooting() {
+		return
+	}
+	// The client may have connected again and sent the file anew by now.
+	root := k.phone.files.root
+	if present, err := root.Lstat(k.name); err == nil && os.SameFile(ours, present) {
+		_ = root.Remove(k.name)
 	}
 }
