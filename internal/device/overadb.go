@@ -3,8 +3,6 @@ package device
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,23 +21,13 @@ type overADB struct {
 	client *adb.Client
 	serial string
 	root   string
-	// shellV2 tells that the device keeps stdout and stderr apart and reports
-	// exit codes; devices without it have stderr collected in a file.
-	shellV2 bool
+	adb    *adb.Device
 }
-
-// cleanupTime bounds what is done on a device after a command was stopped.
-const cleanupTime = 15 * time.Second
 
 // OverADB gives the device of a serial behind an adb server. root is the folder
 // on the device that hexab may use, such as /data/local/tmp/hexab.
 func OverADB(ctx context.Context, client *adb.Client, serial, root string) (Device, error) {
-	d := &overADB{client: client, serial: serial, root: root}
-	result, err := proc.Run(ctx, d.command("features"))
-	if err != nil {
-		return nil, d.explain(ctx, "ask for features", result, err)
-	}
-	d.shellV2 = strings.Contains(result.Stdout.String(), "shell_v2")
+	d := &overADB{client: client, serial: serial, root: root, adb: client.Device(serial)}
 	var out bytes.Buffer
 	exit, err := d.Run(ctx, Command{Script: "mkdir -p " + Quote(root), Stdout: &out, Stderr: &out})
 	if err != nil {
@@ -70,42 +58,35 @@ func (d *overADB) command(args ...string) proc.Command {
 	return proc.Command{Path: program, Args: all, Env: d.client.Environ(), Grace: 2 * time.Second}
 }
 
-// Run runs the script in a session of its own, whose id is kept in a file so
-// that the whole of it can be ended, and takes nothing but the end marker as
+// Run runs the script in the device's own session for it, so that a phone's
+// accounts of the session hold it too, and takes nothing but the end marker as
 // proof of its end: the adb client exits 0 when a device vanishes.
 func (d *overADB) Run(ctx context.Context, c Command) (Exit, error) {
-	token := newToken()
-	pidFile, errFile := path.Join(d.root, "run", token+".pid"), path.Join(d.root, "run", token+".err")
-	folder := "mkdir -p " + Quote(path.Join(d.root, "run")) + " 2>/dev/null; "
-	inner := "{ echo $$ > " + Quote(pidFile) + "; } 2>/dev/null; " + c.Script
-	run := folder + "setsid sh -c " + Quote(inner) + " </dev/null"
-	end := "rm -f " + Quote(pidFile) + "; printf '\\n" + markPrefix + token + ":%s\\n' \"$s\""
-	if !d.shellV2 {
-		run += " 2>" + Quote(errFile)
-		end = "printf '\\n" + markPrefix + token + ":stderr\\n'; cat " + Quote(errFile) + "; rm -f " + Quote(errFile) + "; " + end
+	output, err := d.adb.Shell(ctx, c.Script, adb.ShellOptions{OnStdout: lineTo(c.Stdout), OnStderr: lineTo(c.Stderr), Keep: -1})
+	exit := Exit{Status: output.Status, Wall: output.Wall}
+	var known *adb.Error
+	switch {
+	case err == nil:
+		return exit, nil
+	case ctx.Err() != nil:
+		return Exit{}, fmt.Errorf("%s: %w", d.serial, err)
+	case errors.As(err, &known):
+		e := &Error{Op: "run a command", Serial: d.serial, Fault: known.Fault(), Outcome: bench.OutcomeTransportLost,
+			Retry: known.Retryable(), Evidence: known.Evidence, Err: err}
+		if known.Kind == adb.KindKilled {
+			e.Outcome = bench.OutcomeKilled
+		}
+		return Exit{}, e
 	}
-	marks := newMarker(token, c.Stdout, c.Stderr)
-	command := d.command("shell", run+"; s=$?; "+end)
-	command.Stdout, command.Stderr = marks, nonNil(c.Stderr)
-	result, err := proc.Run(ctx, command)
-	marks.flush()
-	if marks.ended {
-		return Exit{Status: marks.status, Wall: result.Wall}, nil
-	}
-	if ctx.Err() != nil {
-		d.kill(context.WithoutCancel(ctx), pidFile)
-		return Exit{}, fmt.Errorf("%s: %w", d.serial, context.Cause(ctx))
-	}
-	return Exit{}, d.explain(ctx, "run a command", result, err)
+	return Exit{}, err
 }
 
-// kill ends the session whose id is in the file: first politely, after two
-// seconds for good.
-func (d *overADB) kill(ctx context.Context, pidFile string) {
-	ctx, cancel := context.WithTimeout(ctx, cleanupTime)
-	defer cancel()
-	script := "p=$(cat " + Quote(pidFile) + ") && { kill -TERM -$p; for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 -$p || break; sleep 0.2; done; kill -KILL -$p; } 2>/dev/null; rm -f " + Quote(pidFile)
-	_, _ = proc.Run(ctx, d.command("shell", script)) // nothing more can be done when this fails
+// lineTo writes lines to w.
+func lineTo(w io.Writer) func(string) {
+	if w == nil {
+		return nil
+	}
+	return func(line string) { _, _ = io.WriteString(w, line+"\n") } // a command is not ended because its output can not be kept
 }
 
 func (d *overADB) Push(ctx context.Context, local, remote string) error {
@@ -164,19 +145,6 @@ func (d *overADB) state(ctx context.Context) error {
 		}
 	}
 	return &adb.Error{Op: "find the device", Serial: d.serial, Kind: adb.KindNotFound}
-}
-
-func newToken() string {
-	var raw [8]byte
-	_, _ = rand.Read(raw[:]) // never fails (crypto/rand)
-	return hex.EncodeToString(raw[:])
-}
-
-func nonNil(w io.Writer) io.Writer {
-	if w == nil {
-		return io.Discard
-	}
-	return w
 }
 
 // lines are the last few lines of a text that are not blank.
