@@ -21,7 +21,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -240,7 +239,7 @@ func (t *Target) store(ctx context.Context, items []item) (Sent, error) {
 	for _, it := range missing {
 		need += it.size
 	}
-	if free >= 0 && need+MinFree > free {
+	if need > 0 && free >= 0 && need+MinFree > free {
 		e := t.fail("deploy", "", fmt.Errorf("%s are needed and %s are free", need, free))
 		var fault *device.Error
 		if errors.As(e, &fault) {
@@ -256,6 +255,10 @@ func (t *Target) store(ctx context.Context, items []item) (Sent, error) {
 		var corrupt *corruptError
 		if errors.As(err, &corrupt) {
 			err = t.send(ctx, it)
+		}
+		if errors.As(err, &corrupt) {
+			return sent, &device.Error{Op: "push " + it.name, Serial: t.Device.Serial(), Fault: bench.FaultInfrastructure,
+				Outcome: bench.OutcomeNotRun, Err: corrupt, Next: "check the cable, and that the file here is what its manifest says"}
 		}
 		if err != nil {
 			return sent, err
@@ -354,8 +357,8 @@ func (t *Target) send(ctx context.Context, it item) error {
 var aliasName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // Model sends a model unless the device has it, and gives its readable path.
-// A model was verified when it was sent; its size is checked each time, its
-// hash only where full is asked for, since that takes minutes on a phone.
+// A model's hash was verified when it was sent; later only its size is checked,
+// since hashing takes minutes on a phone.
 func (t *Target) Model(ctx context.Context, alias, local, sha256 string, size bench.Bytes) (name string, sent Sent, err error) {
 	if !aliasName.MatchString(alias) || !bench.IsSHA256(sha256) {
 		return "", sent, fmt.Errorf("deploy: %q with hash %q can not name a model", alias, sha256)
@@ -368,56 +371,4 @@ func (t *Target) Model(ctx context.Context, alias, local, sha256 string, size be
 	_, err = t.ask(ctx, "name the model "+alias, fmt.Sprintf(
 		"mkdir -p %s; rm -f %s; ln %s %s 2>/dev/null || ln -s %s %s", device.Quote(t.path("models")), to, from, to, from, to))
 	return name, sent, err
-}
-
-// Prune removes from the device what is not to be kept: bundles by id, model
-// names, and files of the store that nothing kept refers to. It deletes
-// nothing outside hexab's own folders.
-func (t *Target) Prune(ctx context.Context, bundles []bench.Bundle, models []string) error {
-	keep := map[string]bool{}
-	var script strings.Builder
-	fmt.Fprintf(&script, "cd %s || exit 1\n", device.Quote(t.Device.Root()))
-	var ids []string
-	for _, b := range bundles {
-		id, err := b.ID()
-		if err != nil {
-			return err
-		}
-		ids = append(ids, string(id))
-		for _, f := range b.Files {
-			keep[f.SHA256] = true
-		}
-	}
-	var stored []string
-	for _, sha := range models {
-		if !bench.IsSHA256(sha) {
-			return fmt.Errorf("prune: %q is not a SHA-256", sha)
-		}
-		keep[sha] = true
-	}
-	for sha := range keep {
-		stored = append(stored, sha)
-	}
-	sort.Strings(stored)
-	fmt.Fprintf(&script, "for f in bundles/*; do case \"$f\" in %s) ;; *) rm -rf \"./$f\";; esac; done\n", alternatives("bundles/", ids))
-	fmt.Fprintf(&script, "for f in store/*; do case \"$f\" in %s) ;; *) rm -f \"./$f\";; esac; done\n", alternatives("store/", stored))
-	short := make([]string, len(models))
-	for i, sha := range models {
-		short[i] = "*-" + sha[:12] + ".gguf"
-	}
-	fmt.Fprintf(&script, "for f in models/*; do case \"$f\" in %s) ;; *) rm -f \"./$f\";; esac; done\n", alternatives("models/", short))
-	_, err := t.ask(ctx, "prune", script.String())
-	return err
-}
-
-// alternatives is a shell pattern; a lone "-" matches no file of ours.
-func alternatives(folder string, names []string) string {
-	if len(names) == 0 {
-		return "-"
-	}
-	patterns := make([]string, len(names))
-	for i, name := range names {
-		patterns[i] = folder + name
-	}
-	return strings.Join(patterns, "|")
 }

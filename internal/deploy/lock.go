@@ -36,6 +36,9 @@ func (h Holder) String() string {
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9._:+-]`)
 
 func (h Holder) line() string {
+	if h.Run == "" {
+		h.Run = "-"
+	}
 	return strings.Join([]string{unsafe.ReplaceAllString(h.Host, "_"), unsafe.ReplaceAllString(h.BootID, "_"), strconv.Itoa(h.PID),
 		unsafe.ReplaceAllString(h.Run, "_"), h.Since.Format(time.RFC3339)}, " ")
 }
@@ -93,7 +96,7 @@ func (t *Target) Lock(ctx context.Context, self Holder, wait bool) (release func
 			continue
 		}
 		locked := &LockedError{t.Device.Serial(), t.path("lock"), *holder}
-		if !wait {
+		if !wait || holder.PID == 0 { // nobody is known to give the lock back
 			return nil, locked
 		}
 		if t.Progress != nil {
@@ -124,7 +127,7 @@ func (t *Target) tryLock(ctx context.Context, self Holder) (*Holder, error) {
 		if rest, ok := strings.CutPrefix(answer, "held"); ok {
 			holder, known := parseHolder(rest)
 			if !known {
-				holder = Holder{Host: "unknown", Run: "unknown"}
+				holder = Holder{Host: "an unknown machine", Run: "unknown"}
 			}
 			return &holder, nil
 		}

@@ -91,6 +91,9 @@ func (s *session) reopen(r request, o Options) error {
 		return err
 	}
 	s.run = s.archive.Run()
+	for _, warning := range s.archive.Warnings {
+		s.w.Note("%s", warning)
+	}
 	return nil
 }
 
@@ -208,7 +211,7 @@ func version() string {
 
 // deploy takes the device's lock and sends what is missing.
 func (s *session) deploy(ctx context.Context, bundles map[bench.Variant]build.Bundle, files []workload) (release func(), err error) {
-	t := &deploy.Target{Device: s.target.Device}
+	t := &deploy.Target{Device: s.target.Device, Progress: func(name string, size bench.Bytes) { s.w.Note("sending %s (%s)", name, size) }}
 	release, err = t.Lock(ctx, deploy.Self(s.run.ID), true)
 	if err != nil {
 		return nil, err
