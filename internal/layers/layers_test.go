@@ -1,0 +1,81 @@
+// The table is the architecture: do not change it to make a build pass.
+package layers
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed lists for each package the packages of this module that it may
+// import, test files left out.
+var allowed = map[string]string{
+	// L0: nouns and numbers.
+	"bench": "", "stat": "", "gguf": "", "idl": "", "hexclang": "",
+	// L1: pure; no I/O beyond what is handed in.
+	"plan":       "bench",
+	"arm":        "bench",
+	"llamabench": "bench",
+	"diagnose":   "bench llamabench",
+	"models":     "",
+	"standin":    "gguf",
+	"calibrate":  "stat",
+	"compare":    "bench stat arm",
+	"report":     "bench stat compare",
+	// L2: the machine and the device.
+	"proc":   "",
+	"fetch":  "",
+	"host":   "proc",
+	"source": "proc fetch",
+	"build":  "bench proc source",
+	"adb":    "bench proc",
+	"phone":  "proc",
+	"device": "bench proc adb",
+	"deploy": "bench device",
+	"store":  "bench",
+	"simsdk": "hexclang",
+	// L3: joins them.
+	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
+		"proc fetch host source build adb phone device deploy store simsdk",
+}
+
+func TestImports(t *testing.T) {
+	command := exec.Command("go", "list", "-json=ImportPath,Imports", "hexab/internal/...")
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := decoder.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name, _, nested := strings.Cut(strings.TrimPrefix(p.ImportPath, "hexab/internal/"), "/")
+		list, known := allowed[name]
+		if !known && name != "layers" && name != "simtest" {
+			t.Errorf("%s stands in no layer", p.ImportPath)
+		}
+		for _, imported := range p.Imports {
+			inner, ours := strings.CutPrefix(imported, "hexab/internal/")
+			base, _, _ := strings.Cut(inner, "/")
+			if ours && base != name && !slices.Contains(strings.Fields(list), base) {
+				t.Errorf("%s must not import %s", p.ImportPath, imported)
+			}
+		}
+		if !nested {
+			seen++
+		}
+	}
+	if seen < len(allowed) {
+		t.Errorf("%d packages seen of %d in the table", seen, len(allowed))
+	}
+}
