@@ -32,6 +32,10 @@ func text(flag *string) string {
 	return *flag
 }
 
+func once(model, arm, device *string) harness.ProgramOptions {
+	return harness.ProgramOptions{Model: text(model), Arm: text(arm), Device: text(device)}
+}
+
 // AbtestAll compares the default arms on all eight models in ROUNDS rounds.
 func AbtestAll(ctx context.Context, rounds int) error {
 	if rounds < 1 {
@@ -40,7 +44,7 @@ func AbtestAll(ctx context.Context, rounds int) error {
 	return done(harness.ABTest(ctx, harness.Options{Models: "all", Rounds: rounds}))
 }
 
-// Abtest compares arms (-arms=cpu,cpu:threads=1) on models (-models=llama3); see -h.
+// Abtest compares arms on models (-arms=cpu,cpu:threads=1 -models=llama3 -rounds=6; see README.md).
 func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, out, resume, baseline *string, rounds *int) error {
 	o := harness.Options{
 		Arms: text(arms), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
@@ -54,6 +58,34 @@ func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, o
 
 // BuildCPU builds the CPU variant.
 func BuildCPU(ctx context.Context) error { return done(harness.Build(ctx, bench.CPU)) }
+
+// Fetch gets the llama.cpp sources, and with -models the eight model files.
+func Fetch(ctx context.Context, models *bool) error {
+	return done(harness.Fetch(ctx, models != nil && *models))
+}
+
+// LlamaBench runs llama-bench once on the device (-model= -arm= -device=).
+func LlamaBench(ctx context.Context, model, arm, device *string) error {
+	return done(harness.LlamaBench(ctx, once(model, arm, device)))
+}
+
+// LlamaCLI completes a short prompt on the device (-model= -arm= -device=).
+func LlamaCLI(ctx context.Context, model, arm, device *string) error {
+	return done(harness.LlamaCLI(ctx, once(model, arm, device)))
+}
+
+// LlamaVersion shows the version of the programs on the device (-arm= -device=).
+func LlamaVersion(ctx context.Context, arm, device *string) error {
+	return done(harness.LlamaVersion(ctx, once(nil, arm, device)))
+}
+
+// UpdateCPULibs builds the CPU variant and sends the device what it lacks.
+func UpdateCPULibs(ctx context.Context, device *string) error {
+	return done(harness.Update(ctx, bench.CPU, text(device)))
+}
+
+// Clean removes builds and the embedded phone's files; models and results stay.
+func Clean() error { return done(harness.Clean()) }
 
 // Models lists the eight models with size, family, licence and state.
 func Models() error { return done(harness.Models()) }

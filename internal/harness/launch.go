@@ -55,7 +55,7 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 	if err != nil {
 		return record, errors.Join(err, log.Close())
 	}
-	script := s.script(a, "./llama-bench", args)
+	script := s.script(a, "./llama-bench", args) + "; s=$?; times >&2; exit $s"
 	fmt.Fprintf(log, "# %s\n", script)
 
 	limit := launchTimeoutPhone
@@ -82,8 +82,7 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 	return record, nil
 }
 
-// script is the shell text that runs a program of the arm's bundle. The CPU
-// time of the program is printed behind it by the shell's "times".
+// script is the shell text that runs a program of the arm's bundle.
 func (s *session) script(a bench.Arm, program string, args []string) string {
 	folder := device.Quote(s.bundles[a.Bundle])
 	words := []string{"LD_LIBRARY_PATH=" + folder, "ADSP_LIBRARY_PATH=" + folder}
@@ -95,7 +94,7 @@ func (s *session) script(a bench.Arm, program string, args []string) string {
 	for _, arg := range args {
 		words = append(words, device.Quote(arg))
 	}
-	return "cd " + folder + " && { " + strings.Join(words, " ") + "; s=$?; times >&2; exit $s; }"
+	return "cd " + folder + " && " + strings.Join(words, " ")
 }
 
 // conclude says how the launch ended.
