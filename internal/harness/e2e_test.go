@@ -12,6 +12,17 @@ import (
 	"hexab/internal/store"
 )
 
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "hexab-harness-")
+	if err != nil {
+		panic(err)
+	}
+	phoneHome = dir
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
+
 // heavy tests run a real build of llama.cpp on the embedded phone over the real
 // adb.
 func heavy(t *testing.T) {

@@ -18,6 +18,10 @@ import (
 // deviceRoot is the folder of hexab on a phone. Nothing outside it is touched.
 const deviceRoot = "/data/local/tmp/hexab"
 
+// phoneHome is the folder of the embedded phone and its adb server; empty is
+// the cache's. Tests have one of their own, so that they get along with a run.
+var phoneHome string
+
 // target is a device made ready, with what has to be closed behind it.
 type target struct {
 	device.Device
@@ -114,7 +118,10 @@ func (w *Workspace) openPhone(ctx context.Context, profile string) (*target, err
 		return nil, &UsageError{err}
 	}
 	w.Note("starting the embedded phone (profile %s); its figures say nothing of a real phone", profileName(profile))
-	home := filepath.Join(w.Cache, "phone")
+	home := phoneHome
+	if home == "" {
+		home = filepath.Join(w.Cache, "phone")
+	}
 	// The phone and its server outlive the context's end a little: stopping a
 	// run cleanly takes both.
 	life := context.WithoutCancel(ctx)
