@@ -287,8 +287,16 @@ func (a *Archive) Append(record bench.Record) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	if _, err := a.journal.Write(append(line, '\n')); err != nil {
+	if len(line) > MaxLineBytes {
+		return fmt.Errorf("journal: a record of %d bytes is larger than %d", len(line), MaxLineBytes)
+	}
+	before, err := a.journal.Stat()
+	if err != nil {
 		return fmt.Errorf("journal: %w", err)
+	}
+	if _, err := a.journal.Write(append(line, '\n')); err != nil {
+		// Half a line would spoil the next one.
+		return fmt.Errorf("journal: %w", errors.Join(err, a.journal.Truncate(before.Size())))
 	}
 	if err := a.journal.Sync(); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -319,14 +327,20 @@ func (a *Archive) WriteReport(name string, data []byte) error {
 }
 
 // Log makes the log file of a launch and gives its path within the archive. A
-// log that an interrupted attempt left behind is written anew.
+// log that an interrupted attempt left behind stays beside it.
 func (a *Archive) Log(seq, attempt int) (io.WriteCloser, string, error) {
-	name := fmt.Sprintf("%03d.log", seq)
+	base := fmt.Sprintf("%03d", seq)
 	if attempt > 1 {
-		name = fmt.Sprintf("%03d-%d.log", seq, attempt)
+		base = fmt.Sprintf("%03d-%d", seq, attempt)
 	}
-	f, err := os.Create(filepath.Join(a.dir, LogFolder, name))
-	return f, LogFolder + "/" + name, err
+	name := base + ".log"
+	for n := 2; ; n++ {
+		f, err := os.OpenFile(filepath.Join(a.dir, LogFolder, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if !errors.Is(err, os.ErrExist) {
+			return f, LogFolder + "/" + name, err
+		}
+		name = fmt.Sprintf("%s.%d.log", base, n)
+	}
 }
 
 // Close gives the archive back.

@@ -97,6 +97,45 @@ func TestTornLastLine(t *testing.T) {
 	}
 }
 
+func TestLogsAreNeverOverwritten(t *testing.T) {
+	dir, _ := filled(t)
+	a, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	seen := map[string]bool{}
+	for range 3 {
+		f, name, err := a.Log(0, 1)
+		if err != nil || seen[name] {
+			t.Fatal(name, err)
+		}
+		seen[name] = true
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestOversizedRecordIsRefused(t *testing.T) {
+	dir, run := filled(t)
+	a, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	big := record(run, 2, 1)
+	big.Reason = strings.Repeat("x", MaxLineBytes)
+	if err := a.Append(big); err == nil {
+		t.Error("a record that can not be read back was taken")
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, records, _, err := Read(dir); err != nil || len(records) != 2 {
+		t.Errorf("%d records, %v", len(records), err)
+	}
+}
+
 func TestOneWriter(t *testing.T) {
 	dir, _ := filled(t)
 	a, err := Open(dir)
