@@ -77,6 +77,27 @@ func TestComparison(t *testing.T) {
 	}
 }
 
+// A phone that mangles its output and drops off once costs an attempt and no
+// sample.
+func TestFaultsOfThePhone(t *testing.T) {
+	heavy(t)
+	run, records, _, err := compareHere(t, t.Context(), Options{
+		Arms: "cpu,cpu", Models: "minicpm5-1b", Rounds: 1, Seed: "3", Tests: "pp16,tg4", Device: "sim:cool+cr+noise+drop:after=launch,nth=2",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records) != 3 || records[1].Outcome != bench.OutcomeTransportLost || records[1].Fault != bench.FaultInfrastructure {
+		t.Fatalf("%d records, %+v", len(records), records)
+	}
+	if last := records[2]; last.Seq != records[1].Seq || last.Attempt != 2 || last.Outcome != bench.OutcomeOK {
+		t.Errorf("%+v", last)
+	}
+	if !strings.Contains(run.Command, "drop:after=launch") {
+		t.Errorf("the profile is not in %s", run.Command)
+	}
+}
+
 func TestInterruptedRunResumes(t *testing.T) {
 	heavy(t)
 	out := t.TempDir()

@@ -194,7 +194,7 @@ func (s *session) again(r request, aliases []string) string {
 	}
 	return fmt.Sprintf("go tool mage abtest -arms=%s -baseline=%s -models=%s -rounds=%d -tests=%s -seed=%d -threshold=%s -device=%s",
 		device.Quote(strings.Join(specs, ",")), device.Quote(s.run.Baseline), strings.Join(aliases, ","), r.rounds, strings.Join(tests, ","), s.run.Seed,
-		strconv.FormatFloat(s.run.Threshold*100, 'g', -1, 64), s.run.Device.Serial)
+		strconv.FormatFloat(s.run.Threshold*100, 'g', -1, 64), device.Quote(s.run.Device.Serial))
 }
 
 // version is this checkout's commit.

@@ -27,6 +27,8 @@ type target struct {
 	device.Device
 	info     device.Info
 	embedded bool
+	// profile is the embedded phone's, as it was asked for.
+	profile string
 	// phone is the embedded phone, nil for a real one.
 	phone *phone.Phone
 	close []func() error
@@ -47,6 +49,9 @@ func (t *target) describe() bench.Device {
 	if t.embedded {
 		// The serial holds a port that changes from run to run.
 		d.Serial, d.Kind, d.Platform, d.Simulated = "sim", "embedded", bench.Sim, true
+		if t.profile != "" {
+			d.Serial += ":" + t.profile
+		}
 	}
 	return d
 }
@@ -125,7 +130,7 @@ func (w *Workspace) openPhone(ctx context.Context, profile string) (*target, err
 	// The phone and its server outlive the context's end a little: stopping a
 	// run cleanly takes both.
 	life := context.WithoutCancel(ctx)
-	t := &target{embedded: true}
+	t := &target{embedded: true, profile: profile}
 	server, err := phone.StartServer(life, phone.ServerConfig{Program: w.ADB(), Home: filepath.Join(home, "adb-home")})
 	if err != nil {
 		return nil, err
