@@ -183,6 +183,13 @@ func Test(ctx context.Context) error {
 	if _, err := exec.LookPath("clang-19"); err == nil {
 		env = append(env, "HEXAB_CLANG=clang-19")
 	}
-	return w.goTool(ctx, env, "test", "-timeout=30m", "-count=1", "-p=1",
-		"./internal/harness/...", "./internal/standin/...", "./internal/stat/...", "./internal/calibrate/...")
+	for _, args := range [][]string{
+		{"./internal/harness/...", "./internal/standin/...", "./internal/stat/...", "./internal/calibrate/..."},
+		{"-run=TestRuntime", "./internal/simtest"}, // the simulated DSP's process
+	} {
+		if err := w.goTool(ctx, env, append([]string{"test", "-timeout=30m", "-count=1", "-p=1"}, args...)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
