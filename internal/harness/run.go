@@ -75,6 +75,7 @@ func ABTest(ctx context.Context, o Options) (err error) {
 		defer func() { err = errors.Join(err, s.archive.Close()) }()
 	}
 	w.Note("run %s: %d launches, seed %d, archive %s", s.run.ID, len(s.run.Plan), s.run.Seed, s.archive.Dir())
+	w.Note("if it is interrupted, go on with: go tool mage abtest -resume=%s", s.run.ID)
 	if err := s.launches(ctx); err != nil {
 		return fmt.Errorf("%w; what was measured is in %s; go on with: go tool mage abtest -resume=%s", err, s.archive.Dir(), s.run.ID)
 	}
