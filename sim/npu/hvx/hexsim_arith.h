@@ -10,7 +10,7 @@
 #define HEXSIM_BINARY(name, n, type, lane, op)                                                                         \
     HEXSIM_LANE_VV(name, n, d.lane[i] = u.lane[i] op v.lane[i])                                                        \
     HEXSIM_INLINE HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) {                                                      \
-        return (HVX_Vector)((type)Vu op(type) Vv);                                                                     \
+        return (HVX_Vector) ((type) Vu op(type) Vv);                                                                   \
     }
 
 /* Vd.w[i] = Vu.w[i] + Vv.w[i] */
@@ -25,15 +25,15 @@ HEXSIM_BINARY(Q6_Vh_vsub_VhVh, 64, hexsim_vuh, uh, -)
 HEXSIM_BINARY(Q6_Vb_vsub_VbVb, 128, hexsim_vub, ub, -)
 
 /* Vd.h[i] = sat16(Vu.h[i] + Vv.h[i]) */
-HEXSIM_LANE_VV(Q6_Vh_vadd_VhVh_sat, 64, d.h[i] = hexsim_sat_h((int64_t)u.h[i] + v.h[i]))
+HEXSIM_LANE_VV(Q6_Vh_vadd_VhVh_sat, 64, d.h[i] = hexsim_sat_h((int64_t) u.h[i] + v.h[i]))
 HEXSIM_INLINE HVX_Vector Q6_Vh_vadd_VhVh_sat(HVX_Vector Vu, HVX_Vector Vv) {
-    return (HVX_Vector)__builtin_elementwise_add_sat((hexsim_vh)Vu, (hexsim_vh)Vv);
+    return (HVX_Vector) __builtin_elementwise_add_sat((hexsim_vh) Vu, (hexsim_vh) Vv);
 }
 
 #define HEXSIM_SELECT(name, n, type, lane, op, builtin)                                                                \
     HEXSIM_LANE_VV(name, n, d.lane[i] = u.lane[i] op v.lane[i] ? u.lane[i] : v.lane[i])                                \
     HEXSIM_INLINE HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) {                                                      \
-        return (HVX_Vector)builtin((type)Vu, (type)Vv);                                                                \
+        return (HVX_Vector) builtin((type) Vu, (type) Vv);                                                             \
     }
 
 /* Vd.w[i] = max(Vu.w[i], Vv.w[i]) */
@@ -59,7 +59,7 @@ HEXSIM_SELECT(Q6_Vh_vmin_VhVh, 64, hexsim_vh, h, <, __builtin_elementwise_min)
 #else
 #define HEXSIM_SHIFT(name, type, op, mask, intrinsic)                                                                  \
     HEXSIM_INLINE HVX_Vector name(HVX_Vector Vu, int32_t Rt) {                                                         \
-        return (HVX_Vector)((type)Vu op(Rt & (mask)));                                                                 \
+        return (HVX_Vector) ((type) Vu op(Rt & (mask)));                                                               \
     }
 #endif
 
@@ -73,7 +73,7 @@ HEXSIM_SHIFT(Q6_Vw_vasr_VwR, hexsim_vw, >>, 31, _mm256_sra_epi32)
 HEXSIM_LANE_VR(Q6_Vuw_vlsr_VuwR, 32, d.uw[i] = u.uw[i] >> (r & 31))
 HEXSIM_SHIFT(Q6_Vuw_vlsr_VuwR, hexsim_vuw, >>, 31, _mm256_srl_epi32)
 /* Vd.h[i] = Vu.h[i] << (Rt & 15) */
-HEXSIM_LANE_VR(Q6_Vh_vasl_VhR, 64, d.uh[i] = (uint16_t)(u.uh[i] << (r & 15)))
+HEXSIM_LANE_VR(Q6_Vh_vasl_VhR, 64, d.uh[i] = (uint16_t) (u.uh[i] << (r & 15)))
 HEXSIM_SHIFT(Q6_Vh_vasl_VhR, hexsim_vuh, <<, 15, _mm256_sll_epi16)
 /* Vd.h[i] = Vu.h[i] >> (Rt & 15), arithmetic */
 HEXSIM_LANE_VR(Q6_Vh_vasr_VhR, 64, d.h[i] = u.h[i] >> (r & 15))
@@ -85,7 +85,7 @@ HEXSIM_SHIFT(Q6_Vuh_vlsr_VuhR, hexsim_vuh, >>, 15, _mm256_srl_epi16)
 /* Vd.ub[i] = Vu.ub[i] >> (Rt & 7), logical */
 HEXSIM_LANE_VR(Q6_Vub_vlsr_VubR, 128, d.ub[i] = u.ub[i] >> (r & 7))
 HEXSIM_INLINE HVX_Vector Q6_Vub_vlsr_VubR(HVX_Vector Vu, int32_t Rt) {
-    return Q6_Vuh_vlsr_VuhR(Vu, Rt & 7) & (HVX_Vector)((hexsim_vub){0} + (uint8_t)(0xff >> (Rt & 7)));
+    return Q6_Vuh_vlsr_VuhR(Vu, Rt & 7) & (HVX_Vector) ((hexsim_vub) {0} + (uint8_t) (0xff >> (Rt & 7)));
 }
 
 /* Vx.w[i] += Vu.w[i] << (Rt & 31) */
@@ -95,7 +95,7 @@ HEXSIM_INLINE HVX_Vector Q6_Vw_vaslacc_VwVwR(HVX_Vector Vx, HVX_Vector Vu, int32
 }
 
 /* Vx.h[i] += Vu.h[i] << (Rt & 15) */
-HEXSIM_LANE_XVR(Q6_Vh_vaslacc_VhVhR, 64, d.uh[i] = (uint16_t)(x.uh[i] + (u.uh[i] << (r & 15))))
+HEXSIM_LANE_XVR(Q6_Vh_vaslacc_VhVhR, 64, d.uh[i] = (uint16_t) (x.uh[i] + (u.uh[i] << (r & 15))))
 HEXSIM_INLINE HVX_Vector Q6_Vh_vaslacc_VhVhR(HVX_Vector Vx, HVX_Vector Vu, int32_t Rt) {
     return Q6_Vh_vadd_VhVh(Vx, Q6_Vh_vasl_VhR(Vu, Rt));
 }
@@ -104,12 +104,12 @@ HEXSIM_INLINE HVX_Vector Q6_Vh_vaslacc_VhVhR(HVX_Vector Vx, HVX_Vector Vu, int32
 
 /* s = sxt5(Vv.h[i]); Vd.h[i] = s < 0 ? Vu.h[i] >> -s : Vu.h[i] << s, with sign extension to 32 bits on the right */
 HEXSIM_LANE_VV(Q6_Vh_vasl_VhVh, 64, const int s = hexsim_sxt(v.h[i], 5);
-               d.h[i] = (int16_t)(s < 0 ? u.h[i] >> -s : (int32_t)((uint32_t)u.h[i] << s)))
+               d.h[i] = (int16_t) (s < 0 ? u.h[i] >> -s : (int32_t) ((uint32_t) u.h[i] << s)))
 HEXSIM_SAME_VV(Q6_Vh_vasl_VhVh)
 
 /* s = sxt6(Vv.w[i]); Vd.w[i] = s < 0 ? Vu.w[i] << -s : Vu.w[i] >> s, computed in 64 bits */
 HEXSIM_LANE_VV(Q6_Vw_vasr_VwVw, 32, const int s = hexsim_sxt(v.w[i], 6);
-               d.w[i] = (int32_t)(s < 0 ? (int64_t)((uint64_t)(int64_t)u.w[i] << -s) : (int64_t)u.w[i] >> s))
+               d.w[i] = (int32_t) (s < 0 ? (int64_t) ((uint64_t) (int64_t) u.w[i] << -s) : (int64_t) u.w[i] >> s))
 #if HEXSIM_AVX2
 HEXSIM_INLINE HVX_Vector Q6_Vw_vasr_VwVw(HVX_Vector Vu, HVX_Vector Vv) {
     hexsim_lanes u = {.v = Vu}, v = {.v = Vv};
@@ -129,19 +129,19 @@ HEXSIM_SAME_VV(Q6_Vw_vasr_VwVw)
 /* ---- bits ---- */
 
 /* Vd.uh[i] = count of leading zeros of Vu.uh[i], 16 for 0 */
-HEXSIM_LANE_V(Q6_Vuh_vcl0_Vuh, 64, d.uh[i] = (uint16_t)(u.uh[i] ? __builtin_clz(u.uh[i]) - 16 : 16))
+HEXSIM_LANE_V(Q6_Vuh_vcl0_Vuh, 64, d.uh[i] = (uint16_t) (u.uh[i] ? __builtin_clz(u.uh[i]) - 16 : 16))
 HEXSIM_SAME_V(Q6_Vuh_vcl0_Vuh)
 
 /* ---- rounding, packing with saturation ---- */
 
 /* Vd.h[2i] = sat16((Vv.w[i] + 0x8000) >> 16); Vd.h[2i + 1] = sat16((Vu.w[i] + 0x8000) >> 16) */
-HEXSIM_LANE_VV(Q6_Vh_vround_VwVw_sat, 32, d.h[2 * i] = hexsim_sat_h(((int64_t)v.w[i] + 0x8000) >> 16);
-               d.h[2 * i + 1] = hexsim_sat_h(((int64_t)u.w[i] + 0x8000) >> 16))
+HEXSIM_LANE_VV(Q6_Vh_vround_VwVw_sat, 32, d.h[2 * i] = hexsim_sat_h(((int64_t) v.w[i] + 0x8000) >> 16);
+               d.h[2 * i + 1] = hexsim_sat_h(((int64_t) u.w[i] + 0x8000) >> 16))
 HEXSIM_INLINE HVX_Vector Q6_Vh_vround_VwVw_sat(HVX_Vector Vu, HVX_Vector Vv) {
-    const hexsim_vw half = (hexsim_vw){0} + 0x8000;
-    hexsim_vuw hi        = (hexsim_vuw)__builtin_elementwise_add_sat((hexsim_vw)Vu, half);
-    hexsim_vuw lo        = (hexsim_vuw)__builtin_elementwise_add_sat((hexsim_vw)Vv, half);
-    return (HVX_Vector)((lo >> 16) | (hi & 0xffff0000u));
+    const hexsim_vw half = (hexsim_vw) {0} + 0x8000;
+    hexsim_vuw hi        = (hexsim_vuw) __builtin_elementwise_add_sat((hexsim_vw) Vu, half);
+    hexsim_vuw lo        = (hexsim_vuw) __builtin_elementwise_add_sat((hexsim_vw) Vv, half);
+    return (HVX_Vector) ((lo >> 16) | (hi & 0xffff0000u));
 }
 
 /* Vd.b[i] = sat8(Vv.h[i]); Vd.b[64 + i] = sat8(Vu.h[i]) */
@@ -164,7 +164,7 @@ HEXSIM_SAME_VV(Q6_Vb_vpack_VhVh_sat)
 /* Vx.w[i] += sum over k = 0..3 of Vu.b[4i + k] * Vv.b[4i + k], modulo 2^32 */
 HEXSIM_LANE_XVV(
     Q6_Vw_vrmpyacc_VwVbVb, 32, uint32_t sum = x.uw[i];
-    for (int k = 0; k < 4; k++) { sum += (uint32_t)(u.b[4 * i + k] * v.b[4 * i + k]); } d.uw[i] = sum)
+    for (int k = 0; k < 4; k++) { sum += (uint32_t) (u.b[4 * i + k] * v.b[4 * i + k]); } d.uw[i] = sum)
 #if HEXSIM_AVX2
 /* Even and odd bytes apart: a product of two signed bytes fits in 16 bits, and pmaddwd adds two exactly. */
 HEXSIM_INLINE __m256i hexsim_dot4(__m256i a, __m256i b) {
@@ -187,10 +187,10 @@ HEXSIM_LANE_FN HVX_Vector Q6_Vw_vrmpyacc_VwVbVb(HVX_Vector Vx, HVX_Vector Vu, HV
 
 /* Vd.w[i] = sum over k = 0..3 of Vu.b[4i + k] * Vv.b[4i + k] */
 HEXSIM_LANE_FN HVX_Vector Q6_Vw_vrmpy_VbVb_lane(HVX_Vector Vu, HVX_Vector Vv) {
-    return Q6_Vw_vrmpyacc_VwVbVb_lane((HVX_Vector){0}, Vu, Vv);
+    return Q6_Vw_vrmpyacc_VwVbVb_lane((HVX_Vector) {0}, Vu, Vv);
 }
 HEXSIM_INLINE HVX_Vector Q6_Vw_vrmpy_VbVb(HVX_Vector Vu, HVX_Vector Vv) {
-    return Q6_Vw_vrmpyacc_VwVbVb((HVX_Vector){0}, Vu, Vv);
+    return Q6_Vw_vrmpyacc_VwVbVb((HVX_Vector) {0}, Vu, Vv);
 }
 
 #endif /* HEXSIM_ARITH_H */

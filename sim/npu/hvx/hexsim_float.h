@@ -37,7 +37,7 @@ HEXSIM_INLINE float hexsim_sf_result(float x) {
 
 /* To half, nearest even; NaN becomes the default NaN. */
 HEXSIM_INLINE uint16_t hexsim_hf_result(float x) {
-    return x != x ? 0x7fff : hexsim_hf_bits((_Float16)x);
+    return x != x ? 0x7fff : hexsim_hf_bits((_Float16) x);
 }
 
 /* Bits as a number whose integer order is the order of values: sign and magnitude to two's complement, -0 equal to 0.
@@ -49,8 +49,8 @@ HEXSIM_INLINE int32_t hexsim_order(int32_t bits, int32_t magnitude) {
 /* ---- whole vectors, shared by vector forms ---- */
 
 HEXSIM_INLINE HVX_Vector hexsim_sf_results(hexsim_vsf x) {
-    const HVX_Vector nan = (HVX_Vector)(x != x);
-    return ((HVX_Vector)x & ~nan) | (nan & 0x7fffffff);
+    const HVX_Vector nan = (HVX_Vector) (x != x);
+    return ((HVX_Vector) x & ~nan) | (nan & 0x7fffffff);
 }
 
 #if HEXSIM_AVX2
@@ -84,7 +84,7 @@ HEXSIM_INLINE __m256i hexsim_narrow16(__m256 even, __m256 odd) {
 #define HEXSIM_SF_BINARY(name, op)                                                                                     \
     HEXSIM_LANE_VV(name, 32, d.sf[i] = hexsim_sf_result(u.sf[i] op v.sf[i]))                                           \
     HEXSIM_INLINE HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) {                                                      \
-        return hexsim_sf_results((hexsim_vsf)Vu op(hexsim_vsf) Vv);                                                    \
+        return hexsim_sf_results((hexsim_vsf) Vu op(hexsim_vsf) Vv);                                                   \
     }
 
 /* Vd.sf[i] = Vu.sf[i] + Vv.sf[i] */
@@ -97,55 +97,55 @@ HEXSIM_SF_BINARY(Q6_Vsf_vmpy_VsfVsf, *)
 /* Vd.sf[i] = -Vu.sf[i]: the sign bit is inverted, of a NaN too */
 HEXSIM_LANE_V(Q6_Vsf_vfneg_Vsf, 32, d.uw[i] = u.uw[i] ^ 0x80000000u)
 HEXSIM_INLINE HVX_Vector Q6_Vsf_vfneg_Vsf(HVX_Vector Vu) {
-    return Vu ^ (int32_t)0x80000000u;
+    return Vu ^ (int32_t) 0x80000000u;
 }
 
 /* ---- order ---- */
 
 /* -0 below 0: of the two, max is 0 and min is -0 */
 HEXSIM_INLINE hexsim_vw hexsim_sf_strict(HVX_Vector x) {
-    return (hexsim_vw)x ^ (((hexsim_vw)x >> 31) & 0x7fffffff);
+    return (hexsim_vw) x ^ (((hexsim_vw) x >> 31) & 0x7fffffff);
 }
 HEXSIM_INLINE hexsim_vh hexsim_hf_strict(HVX_Vector x) {
-    return (hexsim_vh)x ^ (((hexsim_vh)x >> 15) & 0x7fff);
+    return (hexsim_vh) x ^ (((hexsim_vh) x >> 15) & 0x7fff);
 }
 
 /* k(x) = x < 0 ? ~magnitude : magnitude: Vd.sf[i] = k(Vu.w[i]) > k(Vv.w[i]) ? Vu.sf[i] : Vv.sf[i] */
 HEXSIM_LANE_VV(Q6_Vsf_vmax_VsfVsf, 32, const int32_t ku = u.w[i] < 0 ? u.w[i] ^ 0x7fffffff : u.w[i];
                const int32_t kv = v.w[i] < 0 ? v.w[i] ^ 0x7fffffff : v.w[i]; d.w[i] = ku > kv ? u.w[i] : v.w[i])
 HEXSIM_INLINE HVX_Vector Q6_Vsf_vmax_VsfVsf(HVX_Vector Vu, HVX_Vector Vv) {
-    return (HVX_Vector)hexsim_sf_strict(
-        (HVX_Vector)__builtin_elementwise_max(hexsim_sf_strict(Vu), hexsim_sf_strict(Vv)));
+    return (HVX_Vector) hexsim_sf_strict(
+        (HVX_Vector) __builtin_elementwise_max(hexsim_sf_strict(Vu), hexsim_sf_strict(Vv)));
 }
 
 /* Vd.sf[i] = k(Vu.w[i]) < k(Vv.w[i]) ? Vu.sf[i] : Vv.sf[i] */
 HEXSIM_LANE_VV(Q6_Vsf_vmin_VsfVsf, 32, const int32_t ku = u.w[i] < 0 ? u.w[i] ^ 0x7fffffff : u.w[i];
                const int32_t kv = v.w[i] < 0 ? v.w[i] ^ 0x7fffffff : v.w[i]; d.w[i] = ku < kv ? u.w[i] : v.w[i])
 HEXSIM_INLINE HVX_Vector Q6_Vsf_vmin_VsfVsf(HVX_Vector Vu, HVX_Vector Vv) {
-    return (HVX_Vector)hexsim_sf_strict(
-        (HVX_Vector)__builtin_elementwise_min(hexsim_sf_strict(Vu), hexsim_sf_strict(Vv)));
+    return (HVX_Vector) hexsim_sf_strict(
+        (HVX_Vector) __builtin_elementwise_min(hexsim_sf_strict(Vu), hexsim_sf_strict(Vv)));
 }
 
 /* Vd.hf[i] = k(Vu.h[i]) > k(Vv.h[i]) ? Vu.hf[i] : Vv.hf[i] */
 HEXSIM_LANE_VV(Q6_Vhf_vmax_VhfVhf, 64, const int ku = u.h[i] < 0 ? u.h[i] ^ 0x7fff : u.h[i];
                const int kv = v.h[i] < 0 ? v.h[i] ^ 0x7fff : v.h[i]; d.h[i] = ku > kv ? u.h[i] : v.h[i])
 HEXSIM_INLINE HVX_Vector Q6_Vhf_vmax_VhfVhf(HVX_Vector Vu, HVX_Vector Vv) {
-    return (HVX_Vector)hexsim_hf_strict(
-        (HVX_Vector)__builtin_elementwise_max(hexsim_hf_strict(Vu), hexsim_hf_strict(Vv)));
+    return (HVX_Vector) hexsim_hf_strict(
+        (HVX_Vector) __builtin_elementwise_max(hexsim_hf_strict(Vu), hexsim_hf_strict(Vv)));
 }
 
 /* Qd.w[i] = Vu.sf[i] > Vv.sf[i], NaNs by sign; 0 and -0 are equal */
 HEXSIM_LANE_CMP(Q6_Q_vcmp_gt_VsfVsf, 32, hexsim_order(u.w[i], 0x7fffffff) > hexsim_order(v.w[i], 0x7fffffff))
 HEXSIM_INLINE HVX_VectorPred Q6_Q_vcmp_gt_VsfVsf(HVX_Vector Vu, HVX_Vector Vv) {
-    const hexsim_vw su = (hexsim_vw)Vu >> 31, sv = (hexsim_vw)Vv >> 31;
-    return (HVX_VectorPred)(((((hexsim_vw)Vu & 0x7fffffff) ^ su) - su) > ((((hexsim_vw)Vv & 0x7fffffff) ^ sv) - sv));
+    const hexsim_vw su = (hexsim_vw) Vu >> 31, sv = (hexsim_vw) Vv >> 31;
+    return (HVX_VectorPred) (((((hexsim_vw) Vu & 0x7fffffff) ^ su) - su) > ((((hexsim_vw) Vv & 0x7fffffff) ^ sv) - sv));
 }
 
 /* Qd.h[i] = Vu.hf[i] > Vv.hf[i], NaNs by sign; 0 and -0 are equal */
 HEXSIM_LANE_CMP(Q6_Q_vcmp_gt_VhfVhf, 64, hexsim_order(u.h[i], 0x7fff) > hexsim_order(v.h[i], 0x7fff))
 HEXSIM_INLINE HVX_VectorPred Q6_Q_vcmp_gt_VhfVhf(HVX_Vector Vu, HVX_Vector Vv) {
-    const hexsim_vh su = (hexsim_vh)Vu >> 15, sv = (hexsim_vh)Vv >> 15;
-    return (HVX_VectorPred)(((((hexsim_vh)Vu & 0x7fff) ^ su) - su) > ((((hexsim_vh)Vv & 0x7fff) ^ sv) - sv));
+    const hexsim_vh su = (hexsim_vh) Vu >> 15, sv = (hexsim_vh) Vv >> 15;
+    return (HVX_VectorPred) (((((hexsim_vh) Vu & 0x7fff) ^ su) - su) > ((((hexsim_vh) Vv & 0x7fff) ^ sv) - sv));
 }
 
 /* ---- hf arithmetic: the exact result of two halves, rounded to single first, rounds to the same half ---- */
@@ -167,7 +167,7 @@ HEXSIM_INLINE HVX_VectorPred Q6_Q_vcmp_gt_VhfVhf(HVX_Vector Vu, HVX_Vector Vv) {
 #define HEXSIM_HF_VECTOR(name, intrinsic) HEXSIM_SAME_VV(name)
 #endif
 #define HEXSIM_HF_BINARY(name, op, intrinsic)                                                                          \
-    HEXSIM_LANE_VV(name, 64, d.uh[i] = hexsim_hf_result((float)u.hf[i] op(float) v.hf[i]))                             \
+    HEXSIM_LANE_VV(name, 64, d.uh[i] = hexsim_hf_result((float) u.hf[i] op(float) v.hf[i]))                            \
     HEXSIM_HF_VECTOR(name, intrinsic)
 
 /* Vd.hf[i] = Vu.hf[i] + Vv.hf[i] */
@@ -185,7 +185,7 @@ HEXSIM_LANE_FN HVX_VectorPair Q6_Wsf_vmpy_VhfVhf_lane(HVX_Vector Vu, HVX_Vector 
     hexsim_pair d;
     for (int i = 0; i < 32; i++) {
         for (int k = 0; k < 2; k++) {
-            d.l[k].sf[i] = hexsim_sf_result((float)u.hf[2 * i + k] * (float)v.hf[2 * i + k]);
+            d.l[k].sf[i] = hexsim_sf_result((float) u.hf[2 * i + k] * (float) v.hf[2 * i + k]);
         }
     }
     return d.p;
@@ -197,7 +197,7 @@ HEXSIM_LANE_FN HVX_VectorPair Q6_Wsf_vmpyacc_WsfVhfVhf_lane(HVX_VectorPair Vxx, 
     hexsim_pair x = {.p = Vxx};
     for (int i = 0; i < 32; i++) {
         for (int k = 0; k < 2; k++) {
-            const float product = (float)u.hf[2 * i + k] * (float)v.hf[2 * i + k];
+            const float product = (float) u.hf[2 * i + k] * (float) v.hf[2 * i + k];
             x.l[k].sf[i]        = hexsim_sf_result(x.l[k].sf[i] + product);
         }
     }
@@ -220,14 +220,14 @@ HEXSIM_INLINE HVX_VectorPair hexsim_hf_products(HVX_Vector Vu, HVX_Vector Vv) {
 }
 HEXSIM_INLINE HVX_VectorPair Q6_Wsf_vmpy_VhfVhf(HVX_Vector Vu, HVX_Vector Vv) {
     hexsim_pair d = {.p = hexsim_hf_products(Vu, Vv)};
-    d.v[0]        = hexsim_sf_results((hexsim_vsf)d.v[0]);
-    d.v[1]        = hexsim_sf_results((hexsim_vsf)d.v[1]);
+    d.v[0]        = hexsim_sf_results((hexsim_vsf) d.v[0]);
+    d.v[1]        = hexsim_sf_results((hexsim_vsf) d.v[1]);
     return d.p;
 }
 HEXSIM_INLINE HVX_VectorPair Q6_Wsf_vmpyacc_WsfVhfVhf(HVX_VectorPair Vxx, HVX_Vector Vu, HVX_Vector Vv) {
     hexsim_pair d = {.p = hexsim_hf_products(Vu, Vv)}, x = {.p = Vxx};
-    x.v[0] = hexsim_sf_results((hexsim_vsf)x.v[0] + (hexsim_vsf)d.v[0]);
-    x.v[1] = hexsim_sf_results((hexsim_vsf)x.v[1] + (hexsim_vsf)d.v[1]);
+    x.v[0] = hexsim_sf_results((hexsim_vsf) x.v[0] + (hexsim_vsf) d.v[0]);
+    x.v[1] = hexsim_sf_results((hexsim_vsf) x.v[1] + (hexsim_vsf) d.v[1]);
     return x.p;
 }
 #else
@@ -242,9 +242,9 @@ HEXSIM_LANE_FN HVX_VectorPair Q6_Wsf_vmpyacc_WsfVhfVhf(HVX_VectorPair Vxx, HVX_V
 /* ---- conversions ---- */
 
 /* Vd.sf[i] = Vu.w[i] */
-HEXSIM_LANE_V(Q6_Vsf_equals_Vw, 32, d.sf[i] = (float)u.w[i])
+HEXSIM_LANE_V(Q6_Vsf_equals_Vw, 32, d.sf[i] = (float) u.w[i])
 HEXSIM_INLINE HVX_Vector Q6_Vsf_equals_Vw(HVX_Vector Vu) {
-    return (HVX_Vector) __builtin_convertvector((hexsim_vw)Vu, hexsim_vsf);
+    return (HVX_Vector) __builtin_convertvector((hexsim_vw) Vu, hexsim_vsf);
 }
 
 /* Vd.hf[2i] = Vu.sf[i]; Vd.hf[2i + 1] = Vv.sf[i]: the first operand in the even halves (README.md, "vcvt") */
@@ -264,7 +264,7 @@ HEXSIM_SAME_VV(Q6_Vhf_vcvt_VsfVsf)
 #endif
 
 /* Vd.hf[i] = Vu.h[i] */
-HEXSIM_LANE_V(Q6_Vhf_equals_Vh, 64, d.uh[i] = hexsim_hf_result((float)u.h[i]))
+HEXSIM_LANE_V(Q6_Vhf_equals_Vh, 64, d.uh[i] = hexsim_hf_result((float) u.h[i]))
 #if HEXSIM_AVX2
 HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Vh(HVX_Vector Vu) {
     hexsim_lanes u = {.v = Vu};
@@ -285,7 +285,7 @@ HEXSIM_INLINE int16_t hexsim_h_of_hf(uint16_t bits, _Float16 x) {
     if (x != x) {
         return bits >> 15 ? INT16_MIN : INT16_MAX;
     }
-    return x >= 32768.0f ? INT16_MAX : x < -32768.0f ? INT16_MIN : (int16_t)(float)x;
+    return x >= 32768.0f ? INT16_MAX : x < -32768.0f ? INT16_MIN : (int16_t) (float) x;
 }
 HEXSIM_LANE_V(Q6_Vh_equals_Vhf, 64, d.h[i] = hexsim_h_of_hf(u.uh[i], u.hf[i]))
 #if HEXSIM_AVX2

@@ -131,16 +131,16 @@ _Static_assert(sizeof(hexsim_lanes) == 128 && sizeof(hexsim_pair) == 256, "a vec
     }
 
 HEXSIM_INLINE int16_t hexsim_sat_h(int64_t x) {
-    return x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : (int16_t)x;
+    return x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : (int16_t) x;
 }
 
 HEXSIM_INLINE int8_t hexsim_sat_b(int64_t x) {
-    return x > INT8_MAX ? INT8_MAX : x < INT8_MIN ? INT8_MIN : (int8_t)x;
+    return x > INT8_MAX ? INT8_MAX : x < INT8_MIN ? INT8_MIN : (int8_t) x;
 }
 
 /* The low n bits of x as a signed number. */
 HEXSIM_INLINE int32_t hexsim_sxt(int32_t x, int n) {
-    return (int32_t)((uint32_t)x << (32 - n)) >> (32 - n);
+    return (int32_t) ((uint32_t) x << (32 - n)) >> (32 - n);
 }
 
 #endif /* HEXSIM_LANES_H */

@@ -41,12 +41,12 @@ HEXSIM_INLINE HVX_VectorPair Q6_Wh_vlut16_VbVhR(HVX_Vector Vu, HVX_Vector Vv, in
     uint8_t lo[16], hi[16];
     for (int i = 0; i < 16; i++) {
         const uint16_t t = v.uh[2 * (first + i) + odd];
-        lo[i]            = (uint8_t)t;
-        hi[i]            = (uint8_t)(t >> 8);
+        lo[i]            = (uint8_t) t;
+        hi[i]            = (uint8_t) (t >> 8);
     }
-    const __m256i tl    = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)lo));
-    const __m256i th    = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)hi));
-    const __m256i group = _mm256_set1_epi8((char)(match << 4));
+    const __m256i tl    = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) lo));
+    const __m256i th    = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) hi));
+    const __m256i group = _mm256_set1_epi8((char) (match << 4));
     const __m256i even  = _mm256_set1_epi16(0x00ff);
     for (int i = 0; i < 4; i++) {
         /* xor leaves 0..15 for a match; others get the top bit, which pshufb turns into 0. */
@@ -67,9 +67,9 @@ HEXSIM_INLINE HVX_Vector Q6_Vb_vlut32_VbVbI(HVX_Vector Vu, HVX_Vector Vv, int32_
     for (int i = 0; i < 32; i++) {
         table[i] = v.ub[2 * (first + i) + odd];
     }
-    const __m256i tl    = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)table));
-    const __m256i th    = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(table + 16)));
-    const __m256i group = _mm256_set1_epi8((char)(match << 5));
+    const __m256i tl    = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) table));
+    const __m256i th    = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) (table + 16)));
+    const __m256i group = _mm256_set1_epi8((char) (match << 5));
     for (int i = 0; i < 4; i++) {
         const __m256i x   = _mm256_xor_si256(u.m[i], group);
         const __m256i out = _mm256_cmpeq_epi8(_mm256_max_epu8(x, _mm256_set1_epi8(32)), x);
@@ -90,7 +90,7 @@ HEXSIM_LANE_FN HVX_Vector Q6_Vb_vlut32_VbVbI(HVX_Vector Vu, HVX_Vector Vv, int32
 
 /* Rtt.h[k], k = the top two bits of x */
 HEXSIM_INLINE uint16_t hexsim_quarter(int64_t Rtt, uint16_t x) {
-    return (uint16_t)((uint64_t)Rtt >> (16 * (x >> 14)));
+    return (uint16_t) ((uint64_t) Rtt >> (16 * (x >> 14)));
 }
 
 /* Vd.h[i] = Rtt.h[Vu.uh[i] >> 14] */
@@ -106,8 +106,8 @@ HEXSIM_LANE_FN HVX_Vector Q6_Vh_vlut4_VuhPh_lane(HVX_Vector Vu, int64_t Rtt) {
 HEXSIM_LANE_FN HVX_Vector Q6_Vh_vmpa_VhVhVuhPuh_sat_lane(HVX_Vector Vx, HVX_Vector Vu, int64_t Rtt) {
     hexsim_lanes x = {.v = Vx}, u = {.v = Vu};
     for (int i = 0; i < 64; i++) {
-        const int64_t term = (int64_t)hexsim_quarter(Rtt, u.uh[i]) << 15;
-        x.h[i]             = hexsim_sat_h(((int64_t)x.h[i] * u.uh[i] + term) >> 16);
+        const int64_t term = (int64_t) hexsim_quarter(Rtt, u.uh[i]) << 15;
+        x.h[i]             = hexsim_sat_h(((int64_t) x.h[i] * u.uh[i] + term) >> 16);
     }
     return x.v;
 }
@@ -116,8 +116,8 @@ HEXSIM_LANE_FN HVX_Vector Q6_Vh_vmpa_VhVhVuhPuh_sat_lane(HVX_Vector Vx, HVX_Vect
 HEXSIM_LANE_FN HVX_Vector Q6_Vh_vmps_VhVhVuhPuh_sat_lane(HVX_Vector Vx, HVX_Vector Vu, int64_t Rtt) {
     hexsim_lanes x = {.v = Vx}, u = {.v = Vu};
     for (int i = 0; i < 64; i++) {
-        const int64_t term = (int64_t)hexsim_quarter(Rtt, u.uh[i]) << 15;
-        x.h[i]             = hexsim_sat_h(((int64_t)x.h[i] * u.uh[i] - term) >> 16);
+        const int64_t term = (int64_t) hexsim_quarter(Rtt, u.uh[i]) << 15;
+        x.h[i]             = hexsim_sat_h(((int64_t) x.h[i] * u.uh[i] - term) >> 16);
     }
     return x.v;
 }

@@ -11,7 +11,7 @@
 
 /* The vector that holds the byte at p: the low 7 bits of an address are ignored. */
 HEXSIM_INLINE uint8_t * hexsim_vmem_address(void * p) {
-    return (uint8_t *)((uintptr_t)p & ~(uintptr_t)127);
+    return (uint8_t *) ((uintptr_t) p & ~(uintptr_t) 127);
 }
 
 /* p = Rt & ~127: p[i] = Vs.ub[i] where Qv[i]; no other byte is touched */
@@ -56,13 +56,13 @@ HEXSIM_LANE_FN void Q6_vmem_QRIV(HVX_VectorPred Qv, HVX_Vector * Rt, HVX_Vector 
     const hexsim_lanes q = {.q = Qv}, s = {.v = Vs};
     uint8_t * p = hexsim_vmem_address(Rt);
     for (int i = 0; i < 4; i++) {
-        uint32_t mask = (uint32_t)_mm256_movemask_epi8(q.m[i]);
+        uint32_t mask = (uint32_t) _mm256_movemask_epi8(q.m[i]);
         if (mask == UINT32_MAX) {
-            _mm256_store_si256((__m256i *)(p + 32 * i), s.m[i]);
+            _mm256_store_si256((__m256i *) (p + 32 * i), s.m[i]);
             continue;
         }
         while (mask) { /* runs of selected bytes */
-            const uint32_t at = (uint32_t)__builtin_ctz(mask), n = (uint32_t)__builtin_ctz(~(mask >> at));
+            const uint32_t at = (uint32_t) __builtin_ctz(mask), n = (uint32_t) __builtin_ctz(~(mask >> at));
             hexsim_copy_run(p + 32 * i + at, s.ub + 32 * i + at, n);
             mask &= ~(((1u << n) - 1) << at);
         }
@@ -82,7 +82,7 @@ HEXSIM_INLINE void Q6_vmem_QnRIV(HVX_VectorPred Qv, HVX_Vector * Rt, HVX_Vector 
 /* ---- gather and scatter: the region is Rt .. Rt + Mu; an element that is not wholly inside is skipped ---- */
 
 HEXSIM_INLINE int hexsim_inside(uint32_t offset, size_t bytes, size_t Mu) {
-    return (size_t)offset + bytes - 1 <= (uint32_t)Mu;
+    return (size_t) offset + bytes - 1 <= (uint32_t) Mu;
 }
 
 /* Rs->w[i] = word at Rt + Vv.uw[i] */
@@ -91,7 +91,7 @@ HEXSIM_LANE_FN void Q6_vgather_ARMVw(HVX_Vector * Rs, size_t Rt, size_t Mu, HVX_
     hexsim_lanes d        = {.v = *Rs};
     for (int i = 0; i < 32; i++) {
         if (hexsim_inside(at.uw[i], 4, Mu)) {
-            memcpy(&d.w[i], (const char *)Rt + at.uw[i], 4);
+            memcpy(&d.w[i], (const char *) Rt + at.uw[i], 4);
         }
     }
     *Rs = d.v;
@@ -103,7 +103,7 @@ HEXSIM_LANE_FN void Q6_vgather_ARMVh(HVX_Vector * Rs, size_t Rt, size_t Mu, HVX_
     hexsim_lanes d        = {.v = *Rs};
     for (int i = 0; i < 64; i++) {
         if (hexsim_inside(at.uh[i], 2, Mu)) {
-            memcpy(&d.h[i], (const char *)Rt + at.uh[i], 2);
+            memcpy(&d.h[i], (const char *) Rt + at.uh[i], 2);
         }
     }
     *Rs = d.v;
@@ -114,7 +114,7 @@ HEXSIM_LANE_FN void Q6_vscatter_RMVwV(size_t Rt, size_t Mu, HVX_Vector Vv, HVX_V
     const hexsim_lanes at = {.v = Vv}, s = {.v = Vw};
     for (int i = 0; i < 32; i++) {
         if (hexsim_inside(at.uw[i], 4, Mu)) {
-            memcpy((char *)Rt + at.uw[i], &s.w[i], 4);
+            memcpy((char *) Rt + at.uw[i], &s.w[i], 4);
         }
     }
 }
@@ -127,12 +127,12 @@ HEXSIM_LANE_FN void Q6_vscatter_QRMVwV(HVX_VectorPred Qs, size_t Rt, size_t Mu, 
             continue;
         }
         if (q.uw[i] == UINT32_MAX) {
-            memcpy((char *)Rt + at.uw[i], &s.w[i], 4);
+            memcpy((char *) Rt + at.uw[i], &s.w[i], 4);
             continue;
         }
         for (int k = 0; k < 4; k++) {
             if (q.ub[4 * i + k]) {
-                ((uint8_t *)Rt)[at.uw[i] + (uint32_t)k] = s.ub[4 * i + k];
+                ((uint8_t *) Rt)[at.uw[i] + (uint32_t) k] = s.ub[4 * i + k];
             }
         }
     }
@@ -147,7 +147,7 @@ HEXSIM_LANE_FN void Q6_vscatter_QRMVhV(HVX_VectorPred Qs, size_t Rt, size_t Mu, 
         }
         for (int k = 0; k < 2; k++) {
             if (q.ub[2 * i + k]) {
-                ((uint8_t *)Rt)[at.uh[i] + (uint32_t)k] = s.ub[2 * i + k];
+                ((uint8_t *) Rt)[at.uh[i] + (uint32_t) k] = s.ub[2 * i + k];
             }
         }
     }

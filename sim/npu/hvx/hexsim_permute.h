@@ -51,7 +51,7 @@ HEXSIM_LANE_FN HVX_Vector Q6_V_valign_VVR_lane(HVX_Vector Vu, HVX_Vector Vv, int
     return d.v;
 }
 HEXSIM_INLINE HVX_Vector Q6_V_valign_VVR(HVX_Vector Vu, HVX_Vector Vv, int32_t Rt) {
-    return hexsim_window(Vu, Vv, (uint32_t)Rt & 127);
+    return hexsim_window(Vu, Vv, (uint32_t) Rt & 127);
 }
 
 /* n = Rt & 127; Vd.ub[i] = i < n ? Vv.ub[128 - n + i] : Vu.ub[i - n] */
@@ -64,13 +64,13 @@ HEXSIM_LANE_FN HVX_Vector Q6_V_vlalign_VVR_lane(HVX_Vector Vu, HVX_Vector Vv, in
     return d.v;
 }
 HEXSIM_INLINE HVX_Vector Q6_V_vlalign_VVR(HVX_Vector Vu, HVX_Vector Vv, int32_t Rt) {
-    return hexsim_window(Vu, Vv, 128 - ((uint32_t)Rt & 127));
+    return hexsim_window(Vu, Vv, 128 - ((uint32_t) Rt & 127));
 }
 
 /* Vd.ub[i] = Vu.ub[(i + Rt) & 127] */
-HEXSIM_LANE_VR(Q6_V_vror_VR, 128, d.ub[i] = u.ub[((uint32_t)i + (uint32_t)r) & 127])
+HEXSIM_LANE_VR(Q6_V_vror_VR, 128, d.ub[i] = u.ub[((uint32_t) i + (uint32_t) r) & 127])
 HEXSIM_INLINE HVX_Vector Q6_V_vror_VR(HVX_Vector Vu, int32_t Rt) {
-    const uint32_t n = (uint32_t)Rt & 127;
+    const uint32_t n = (uint32_t) Rt & 127;
     if (__builtin_constant_p(n)) {
         /* Whole 32-bit words: a shuffle that stays in registers. */
         switch (n) {
@@ -112,15 +112,15 @@ HEXSIM_INLINE HVX_Vector Q6_V_vror_VR(HVX_Vector Vu, int32_t Rt) {
 /* Vd.h[2i] = Vu.h[i]; Vd.h[2i + 1] = Vu.h[32 + i] */
 HEXSIM_LANE_V(Q6_Vh_vshuff_Vh, 32, d.h[2 * i] = u.h[i]; d.h[2 * i + 1] = u.h[32 + i])
 HEXSIM_INLINE HVX_Vector Q6_Vh_vshuff_Vh(HVX_Vector Vu) {
-    const hexsim_vh u = (hexsim_vh)Vu;
-    return (HVX_Vector)__builtin_shufflevector(u, u, HEXSIM_INTERLEAVE_64);
+    const hexsim_vh u = (hexsim_vh) Vu;
+    return (HVX_Vector) __builtin_shufflevector(u, u, HEXSIM_INTERLEAVE_64);
 }
 
 /* Vd.h[i] = Vu.h[2i]; Vd.h[32 + i] = Vu.h[2i + 1] */
 HEXSIM_LANE_V(Q6_Vh_vdeal_Vh, 32, d.h[i] = u.h[2 * i]; d.h[32 + i] = u.h[2 * i + 1])
 HEXSIM_INLINE HVX_Vector Q6_Vh_vdeal_Vh(HVX_Vector Vu) {
-    const hexsim_vh u = (hexsim_vh)Vu;
-    return (HVX_Vector)__builtin_shufflevector(u, u, HEXSIM_EVEN_64, HEXSIM_ODD_64);
+    const hexsim_vh u = (hexsim_vh) Vu;
+    return (HVX_Vector) __builtin_shufflevector(u, u, HEXSIM_EVEN_64, HEXSIM_ODD_64);
 }
 
 /* Vd.b[2i] = Vu.b[i]; Vd.b[2i + 1] = Vu.b[64 + i] */
@@ -146,7 +146,7 @@ HEXSIM_SAME_V(Q6_Vb_vshuff_Vb)
 /* Vd.h[2i] = Vv.h[2i + 1]; Vd.h[2i + 1] = Vu.h[2i + 1] */
 HEXSIM_LANE_VV(Q6_Vh_vshuffo_VhVh, 32, d.h[2 * i] = v.h[2 * i + 1]; d.h[2 * i + 1] = u.h[2 * i + 1])
 HEXSIM_INLINE HVX_Vector Q6_Vh_vshuffo_VhVh(HVX_Vector Vu, HVX_Vector Vv) {
-    return (HVX_Vector)(((hexsim_vuw)Vv >> 16) | ((hexsim_vuw)Vu & 0xffff0000u));
+    return (HVX_Vector) (((hexsim_vuw) Vv >> 16) | ((hexsim_vuw) Vu & 0xffff0000u));
 }
 
 /* ---- shuffle and deal networks over two vectors ---- */
@@ -275,7 +275,7 @@ HEXSIM_LANE_FN HVX_Vector Q6_V_vdelta_VV_lane(HVX_Vector Vu, HVX_Vector Vv) {
 }
 #if HEXSIM_AVX2
 HEXSIM_INLINE __m256i hexsim_delta_pick(__m256i here, __m256i there, __m256i control, int o) {
-    const __m256i bit = _mm256_set1_epi8((char)o);
+    const __m256i bit = _mm256_set1_epi8((char) o);
     return _mm256_blendv_epi8(here, there, _mm256_cmpeq_epi8(_mm256_and_si256(control, bit), bit));
 }
 HEXSIM_INLINE HVX_Vector Q6_V_vdelta_VV(HVX_Vector Vu, HVX_Vector Vv) {
@@ -314,7 +314,7 @@ HEXSIM_SAME_VV(Q6_V_vdelta_VV)
         return d.p;                                                                                                    \
     }                                                                                                                  \
     HEXSIM_INLINE HVX_VectorPair name(HVX_Vector Vu) {                                                                 \
-        return (HVX_VectorPair) __builtin_convertvector((type)Vu, wide);                                               \
+        return (HVX_VectorPair) __builtin_convertvector((type) Vu, wide);                                              \
     }
 
 /* Vdd.h[i] = sign extension of Vu.b[i] */

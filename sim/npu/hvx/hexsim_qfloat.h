@@ -19,7 +19,7 @@
     HEXSIM_LANE_VV(name, 32, d.uw[i] = HEXSIM_QF32_##op(HEXSIM_Q_##tu(u, i), HEXSIM_Q_##tv(v, i)))                     \
     HEXSIM_QF32_VECTOR(name, tu, tv, op)
 #define HEXSIM_QF16_LANES(name, tu, tv, op, vop)                                                                       \
-    HEXSIM_LANE_VV(name, 64, d.uh[i] = (uint16_t)HEXSIM_QF16_##op(HEXSIM_Q_##tu(u, i), HEXSIM_Q_##tv(v, i)))           \
+    HEXSIM_LANE_VV(name, 64, d.uh[i] = (uint16_t) HEXSIM_QF16_##op(HEXSIM_Q_##tu(u, i), HEXSIM_Q_##tv(v, i)))          \
     HEXSIM_QF16_VECTOR(name, tu, tv, op)
 #define HEXSIM_QF32_add(a, b) hexsim_qadd(HEXSIM_QF32, a, b)
 #define HEXSIM_QF32_sub(a, b) hexsim_qadd(HEXSIM_QF32, a, hexsim_qneg(b))
@@ -32,14 +32,14 @@
 #include "hexsim_qfloat_v79.h"
 
 #define HEXSIM_Q_qf16(x, i) hexsim_sf_of_qf16(x.uh[i])
-#define HEXSIM_Q_hf(x, i) ((float)x.hf[i])
+#define HEXSIM_Q_hf(x, i) ((float) x.hf[i])
 #define HEXSIM_QV_qf16(x) hexsim_vhf_of_qf16(x)
 #define HEXSIM_QV_hf(x) (x)
 
 #define HEXSIM_QF32_LANES(name, tu, tv, op, vop)                                                                       \
     HEXSIM_LANE_VV(name, 32, d.sf[i] = hexsim_sf_result(u.sf[i] vop v.sf[i]))                                          \
     HEXSIM_INLINE HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) {                                                      \
-        return hexsim_sf_results((hexsim_vsf)Vu vop(hexsim_vsf) Vv);                                                   \
+        return hexsim_sf_results((hexsim_vsf) Vu vop(hexsim_vsf) Vv);                                                  \
     }
 #define HEXSIM_QF16_LANES(name, tu, tv, op, vop)                                                                       \
     HEXSIM_LANE_VV(name, 64, d.uh[i] = hexsim_qf16_result(HEXSIM_Q_##tu(u, i) vop HEXSIM_Q_##tv(v, i)))                \
@@ -133,7 +133,7 @@ HEXSIM_INLINE HVX_VectorPair Q6_Wqf32_vmpy_VhfVhf(HVX_Vector Vu, HVX_Vector Vv) 
 /* Vd.sf[i] = Vu.qf32[i] */
 HEXSIM_LANE_V(Q6_Vsf_equals_Vqf32, 32, d.sf[i] = hexsim_sf_result(u.sf[i]))
 HEXSIM_INLINE HVX_Vector Q6_Vsf_equals_Vqf32(HVX_Vector Vu) {
-    return hexsim_sf_results((hexsim_vsf)Vu);
+    return hexsim_sf_results((hexsim_vsf) Vu);
 }
 
 /* Vd.hf[2i] = Vuu.v[0].qf32[i]; Vd.hf[2i + 1] = Vuu.v[1].qf32[i] */
@@ -146,9 +146,8 @@ HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Wqf32(HVX_VectorPair Vuu) {
     return Q6_Vhf_vcvt_VsfVsf(u.v[0], u.v[1]);
 }
 
-/* Vd.hf[i] = Vu.qf16[i]; a NaN keeps its sign */
-HEXSIM_LANE_V(Q6_Vhf_equals_Vqf16, 64, const float x = hexsim_sf_of_qf16(u.uh[i]);
-              d.uh[i] = hexsim_hf_result(x) | (x != x ? u.uh[i] & 0x8000 : 0))
+/* Vd.hf[i] = Vu.qf16[i] */
+HEXSIM_LANE_V(Q6_Vhf_equals_Vqf16, 64, d.uh[i] = hexsim_hf_of_qf16(u.uh[i]))
 HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Vqf16(HVX_Vector Vu) {
     return hexsim_vhf_of_qf16(Vu);
 }
@@ -159,7 +158,7 @@ HEXSIM_INLINE HVX_Vector Q6_Vhf_equals_Vqf16(HVX_Vector Vu) {
 /* Vd.qf32[i] = Vu.sf[i] */
 HEXSIM_LANE_V(Q6_Vqf32_equals_Vsf, 32, d.sf[i] = hexsim_sf_result(u.sf[i]))
 HEXSIM_INLINE HVX_Vector Q6_Vqf32_equals_Vsf(HVX_Vector Vu) {
-    return hexsim_sf_results((hexsim_vsf)Vu);
+    return hexsim_sf_results((hexsim_vsf) Vu);
 }
 #endif
 

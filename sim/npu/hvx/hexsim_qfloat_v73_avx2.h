@@ -23,7 +23,7 @@ HEXSIM_INLINE __m256d hexsim_pow2x4(__m128i n) {
 
 HEXSIM_INLINE hexsim_q4 hexsim_q4_make(__m128i significand, __m128i exponent, int fraction) {
     const __m256d scale = hexsim_pow2x4(_mm_sub_epi32(exponent, _mm_set1_epi32(fraction)));
-    return (hexsim_q4){_mm256_mul_pd(_mm256_cvtepi32_pd(significand), scale), exponent};
+    return (hexsim_q4) {_mm256_mul_pd(_mm256_cvtepi32_pd(significand), scale), exponent};
 }
 
 HEXSIM_INLINE hexsim_q4 hexsim_q4_qf32(__m128i x) {
@@ -146,14 +146,14 @@ HEXSIM_INLINE __m128i hexsim_q4_mpy(hexsim_qformat f, hexsim_q4 a, hexsim_q4 b) 
 
 /* Four words of a vector, four halves sign-extended, and back. */
 HEXSIM_INLINE __m128i hexsim_words4(const hexsim_lanes * x, int i) {
-    return _mm_load_si128((const __m128i *)x + i);
+    return _mm_load_si128((const __m128i *) x + i);
 }
 HEXSIM_INLINE __m128i hexsim_halves4(const hexsim_lanes * x, int i) {
-    return _mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(x->h + 4 * i)));
+    return _mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *) (x->h + 4 * i)));
 }
 HEXSIM_INLINE void hexsim_store_halves4(hexsim_lanes * d, int i, __m128i x) {
     const __m128i low = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
-    _mm_storel_epi64((__m128i *)(d->h + 4 * i), _mm_shuffle_epi8(x, low));
+    _mm_storel_epi64((__m128i *) (d->h + 4 * i), _mm_shuffle_epi8(x, low));
 }
 
 #define HEXSIM_QF32_VECTOR(name, tu, tv, op)                                                                           \
@@ -162,7 +162,7 @@ HEXSIM_INLINE void hexsim_store_halves4(hexsim_lanes * d, int i, __m128i x) {
         hexsim_lanes d;                                                                                                \
         for (int i = 0; i < 8; i++) {                                                                                  \
             const hexsim_q4 a = hexsim_q4_##tu(hexsim_words4(&u, i)), b = hexsim_q4_##tv(hexsim_words4(&v, i));        \
-            _mm_store_si128((__m128i *)&d + i, hexsim_q4_##op(HEXSIM_QF32, a, b));                                     \
+            _mm_store_si128((__m128i *) &d + i, hexsim_q4_##op(HEXSIM_QF32, a, b));                                    \
         }                                                                                                              \
         return d.v;                                                                                                    \
     }
@@ -185,8 +185,8 @@ HEXSIM_LANE_FN HVX_VectorPair hexsim_wqf32_vmpy_vhf(HVX_Vector Vu, HVX_Vector Vv
         const hexsim_q4 ue = hexsim_q4_hf(_mm_srai_epi32(_mm_slli_epi32(x, 16), 16));
         const hexsim_q4 ve = hexsim_q4_hf(_mm_srai_epi32(_mm_slli_epi32(y, 16), 16));
         const hexsim_q4 uo = hexsim_q4_hf(_mm_srai_epi32(x, 16)), vo = hexsim_q4_hf(_mm_srai_epi32(y, 16));
-        _mm_store_si128((__m128i *)&d.l[0] + i, hexsim_q4_mpy(HEXSIM_QF32, ue, ve));
-        _mm_store_si128((__m128i *)&d.l[1] + i, hexsim_q4_mpy(HEXSIM_QF32, uo, vo));
+        _mm_store_si128((__m128i *) &d.l[0] + i, hexsim_q4_mpy(HEXSIM_QF32, ue, ve));
+        _mm_store_si128((__m128i *) &d.l[1] + i, hexsim_q4_mpy(HEXSIM_QF32, uo, vo));
     }
     return d.p;
 }

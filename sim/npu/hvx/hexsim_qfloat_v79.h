@@ -11,8 +11,8 @@
  *   qf16 is held in its own 16 bits, 15..5 a signed significand s, 4..0 an exponent e, value s/512 * 2^(e - 15). The
  * low bit that the registers add is kept in what the format leaves free: a significand whose two top bits are equal is
  * not normalised and never written by an operation, except for e = 0; here it stands for the value with bit 9 inverted,
- *   plus half a step. With e = 31 a normalised one is Inf by its sign, another a NaN. So every half has one pattern,
- * and a normalised pattern below 2^16 that a kernel writes as a constant has the value the manual gives it. */
+ *   plus half a step. So every half has one pattern, and a normalised pattern that a kernel writes as a constant has
+ * the value the manual gives it. From 2^16 on a value is what a half with that exponent and fraction is: Inf or NaN. */
 #ifndef HEXSIM_QFLOAT_V79_H
 #define HEXSIM_QFLOAT_V79_H
 
@@ -22,36 +22,35 @@
 
 /* Half to qf16. */
 HEXSIM_INLINE uint16_t hexsim_qf16_of_hf(uint16_t h) {
-    const int negative = h >> 15, exponent = h >> 10 & 31, fraction = h & 1023;
-    int s, e = exponent;
-    if (exponent == 31) {
-        s = fraction ? (negative ? -1 : 0) : (negative ? -1024 : 1023);
-    } else if (exponent == 0) {
+    const int negative = h >> 15, fraction = h & 1023;
+    int s, e                               = h >> 10 & 31;
+    if (e == 0) {
         s = negative ? -fraction : fraction; /* units of 2^-24, which are those of e = 0 */
     } else {
         const int m = negative ? -(1024 + fraction) : 1024 + fraction;
+        s           = m & 1 ? (m >> 1) ^ 512 : m >> 1;
         if (m == -1024) { /* -1 * 2^n is -2 * 2^(n - 1), normalised */
             s = -1024;
-            e = exponent - 1;
-        } else {
-            s = m & 1 ? (m >> 1) ^ 512 : m >> 1;
+            e--;
         }
     }
-    return (uint16_t)((uint32_t)s << 5 | (uint32_t)e);
+    return (uint16_t) ((uint32_t) s << 5 | (uint32_t) e);
 }
 
-/* The value of a qf16, exact below 2^16. */
-HEXSIM_INLINE float hexsim_sf_of_qf16(uint16_t q) {
-    const int s = (int16_t)q >> 5, e = q & 31;
+/* qf16 to half. */
+HEXSIM_INLINE uint16_t hexsim_hf_of_qf16(uint16_t q) {
+    const int s = (int16_t) q >> 5, e = q & 31, sign = q & 0x8000;
     const int unnormalised = ((s >> 10 ^ s >> 9) & 1) == 0;
-    if (e == 31) {
-        return hexsim_sf((s < 0 ? 0xff800000u : 0x7f800000u) | (unnormalised ? 0x7fe000u : 0));
-    }
-    if (e == 30 && s == -1024) { /* -2^16 */
-        return hexsim_sf(0xff800000u);
-    }
-    const int m = e && unnormalised ? 2 * (s ^ 512) + 1 : 2 * s;
-    return (float)m * hexsim_sf((uint32_t)(127 + e - 25) << 23);
+    const int m            = unnormalised ? 2 * (s ^ 512) + 1 : 2 * s; /* units of 2^(e - 25), 1024 to 2048 of them */
+    const int magnitude    = e ? (e << 10) + (m < 0 ? -m : m) - 1024 : s < 0 ? -s : s;
+    return (uint16_t) (sign | (magnitude < 0x7fff ? magnitude : 0x7fff));
+}
+
+HEXSIM_INLINE float hexsim_sf_of_qf16(uint16_t q) {
+    const uint16_t h = hexsim_hf_of_qf16(q);
+    _Float16 x;
+    memcpy(&x, &h, 2);
+    return (float) x;
 }
 
 HEXSIM_INLINE uint16_t hexsim_qf16_result(float x) {
@@ -60,39 +59,26 @@ HEXSIM_INLINE uint16_t hexsim_qf16_result(float x) {
 
 /* ---- vectors ---- */
 
-/* The same in 16-bit arithmetic, for all halves of a vector. */
+/* The same for all halves of a vector. Of a positive half with the fraction f9..f0 and e > 0 the significand is
+ * 0 ~f0 f9..f1: a rotation. A negative one has the complement, where an even fraction stands two lower (2^n borrows
+ * from the exponent). For e = 0 the significand is the fraction with its sign. */
 HEXSIM_INLINE HVX_Vector hexsim_qf16_of_vhf(HVX_Vector Vu) {
-    const hexsim_vh h = (hexsim_vh)Vu, sign = h >> 15, magnitude = h & 0x7fff, fraction = h & 1023;
-    const hexsim_vh e = magnitude >> 10, odd = -(h & 1);
-    const hexsim_vh m     = ((fraction | 1024) ^ sign) - sign; /* +-(1024 + fraction) */
-    const hexsim_vh small = ((fraction ^ sign) - sign), denormal = e == 0, special = e == 31;
-    const hexsim_vh minus1 = m == -1024; /* and not denormal, not special: those are chosen below */
-    hexsim_vh s            = (m >> 1) ^ (odd & 512);
-    s                      = (s & ~minus1) | (minus1 & -1024);
-    s                      = (s & ~denormal) | (denormal & small);
-    const hexsim_vh nan    = magnitude > 0x7c00;
-    s                      = (s & ~special) | (special & ((nan & sign) | (~nan & (1023 ^ sign))));
-    const hexsim_vh q      = (s << 5) | (e + (minus1 & ~denormal & ~special));
-    return (HVX_Vector)q;
+    const hexsim_vh h = (hexsim_vh) Vu, sign = h >> 15, magnitude = h & 0x7fff;
+    const hexsim_vh x       = magnitude - (sign & ~(h << 1) & 2);
+    const hexsim_vh rotated = ((x << 4) & 0x3fe0) | ((x >> 10) & 31) | ((~x << 14) & 0x4000);
+    const hexsim_vh normal  = rotated ^ (sign & ~31);
+    const hexsim_vh small = ((magnitude ^ sign) - sign) << 5, least = magnitude < 1024;
+    return (HVX_Vector) ((normal & ~least) | (small & least));
 }
 
-/* To half bits, exact but for normalised patterns beyond the range of a half, which become Inf. */
 HEXSIM_INLINE HVX_Vector hexsim_vhf_of_qf16(HVX_Vector Vu) {
-    const hexsim_vh q = (hexsim_vh)Vu, s = q >> 5, e = q & 31, sign = s >> 15;
-    const hexsim_vh unnormalised = ((s ^ (s << 1)) & 1024) == 0, least = e == 0, most = e == 31;
-    /* significand in units of 2^(e - 25): 12 bits and a sign, magnitude 1024..2048 when e > 0 */
-    const hexsim_vh m2   = (s << 1) ^ (unnormalised & 1024); /* bit 9 of s is bit 10 here */
-    const hexsim_vh m    = m2 | (unnormalised & 1);
-    const hexsim_vh a    = (m ^ sign) - sign;
-    const hexsim_vh two  = a == 2048; /* -2 * 2^n */
-    const hexsim_vh bits = ((e + (two & 1)) << 10) | (a & 1023 & ~two);
-    /* e = 0: units of 2^-24, magnitude up to 1024, which carries into the exponent as it should */
-    const hexsim_vh small = (s ^ sign) - sign;
-    hexsim_vh d           = (bits & ~least) | (small & least);
-    const hexsim_vh inf   = (hexsim_vh){0} + 0x7c00;
-    d                     = (d & ~most) | (most & (inf | (unnormalised & 0x3ff)));
-    /* a carry of e = 30 into 31 gives the bits of Inf by itself */
-    return (HVX_Vector)(d | (sign & (int16_t)0x8000));
+    const hexsim_vh q = (hexsim_vh) Vu, sign = q >> 15, least = (q & 31) == 0;
+    const hexsim_vh t          = q ^ (sign & ~31);
+    const hexsim_vh x          = ((t & 31) << 10) | ((t >> 4) & 0x3fe) | ((~t >> 14) & 1);
+    const hexsim_vuh magnitude = (hexsim_vuh) (x + (sign & ~(x << 1) & 2));
+    const hexsim_vh normal     = (hexsim_vh) __builtin_elementwise_min(magnitude, (hexsim_vuh) {0} + 0x7fff);
+    const hexsim_vh small      = ((q >> 5) ^ sign) - sign;
+    return (HVX_Vector) ((normal & ~least) | (small & least) | (sign & (int16_t) 0x8000));
 }
 
 #endif /* HEXSIM_QFLOAT_V79_H */

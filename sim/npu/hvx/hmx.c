@@ -42,7 +42,7 @@ static float number(uint32_t bits) {
 
 /* The value of a half as the unit reads it: exponent 31 is an exponent like others. */
 static float hmx_half(uint16_t h) {
-    const float magnitude = number((uint32_t)(h & 0x7fff) << 13) * number(0x77800000); /* 2^112 */
+    const float magnitude = number((uint32_t) (h & 0x7fff) << 13) * number(0x77800000); /* 2^112 */
     return h >> 15 ? -magnitude : magnitude;
 }
 
@@ -50,7 +50,7 @@ static float hmx_half(uint16_t h) {
 static uint16_t half_bits(float x) {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
-    const uint16_t sign = (uint16_t)(u >> 16 & 0x8000);
+    const uint16_t sign = (uint16_t) (u >> 16 & 0x8000);
     u &= 0x7fffffff;
     if (u > 0x7f800000) {
         return 0x7fff;
@@ -61,14 +61,14 @@ static uint16_t half_bits(float x) {
     if (u < 0x38800000) { /* below 2^-14: the unit of 0.5 is that of the subnormals */
         const float y = number(u) + 0.5f;
         memcpy(&u, &y, sizeof u);
-        return (uint16_t)(sign | (u - 0x3f000000));
+        return (uint16_t) (sign | (u - 0x3f000000));
     }
     u += 0xfff + (u >> 13 & 1) - 0x38000000;
-    return (uint16_t)(sign | u >> 13);
+    return (uint16_t) (sign | u >> 13);
 }
 
 static const uint16_t * halves(const void * tile, uint32_t index) {
-    return (const uint16_t *)tile + (size_t)index * TILE_HALVES;
+    return (const uint16_t *) tile + (size_t) index * TILE_HALVES;
 }
 
 static void multiply_plain(const void * activation, const void * weight, uint32_t tiles) {
@@ -92,7 +92,7 @@ static void multiply_plain(const void * activation, const void * weight, uint32_
 static void store_plain(void * out) {
     for (int r = 0; r < TILE; r++) {
         for (int n = 0; n < TILE; n++) {
-            ((uint16_t *)out)[64 * (r / 2) + 2 * n + r % 2] = half_bits(hmx.acc[r][n] * hmx.scale[n]);
+            ((uint16_t *) out)[64 * (r / 2) + 2 * n + r % 2] = half_bits(hmx.acc[r][n] * hmx.scale[n]);
         }
     }
 }
@@ -111,7 +111,7 @@ AVX2 static inline void widen(__m256i h, bool plain, float * even, float * odd) 
         return;
     }
     const __m256 scale = _mm256_castsi256_ps(_mm256_set1_epi32(0x77800000));
-    const __m256i sign = _mm256_set1_epi32((int)0x80000000u), magnitude = _mm256_set1_epi32(0x7fff << 13);
+    const __m256i sign = _mm256_set1_epi32((int) 0x80000000u), magnitude = _mm256_set1_epi32(0x7fff << 13);
     const __m256i low = _mm256_slli_epi32(h, 16);
     for (int i = 0; i < 2; i++) {
         const __m256i x = i ? h : low; /* the half is in the upper 16 bits */
@@ -132,41 +132,61 @@ AVX2 static bool has_special(const __m256i * tile) {
     return !_mm256_testz_si256(found, found);
 }
 
-/* A tile as rows of singles: of an activation out[r][k], of a weight out[k][n]. */
-AVX2 static void unpack_tile(const void * tile, float out[TILE][TILE]) {
-    const __m256i * t = tile;
-    const bool plain  = !has_special(t);
+/* A tile as rows of singles: of an activation out[r][k], of a weight out[k][n]. The result has a bit for each pair of
+ * rows that is not all zeros (of either sign). */
+AVX2 static uint32_t unpack_tile(const void * tile, float out[TILE][TILE]) {
+    const __m256i * t       = tile;
+    const bool plain        = !has_special(t);
+    const __m256i magnitude = _mm256_set1_epi16(0x7fff);
+    uint32_t rows           = 0;
     for (int pair = 0; pair < TILE / 2; pair++) {
+        __m256i any = _mm256_setzero_si256();
         for (int i = 0; i < 4; i++) {
-            widen(_mm256_loadu_si256(t + 4 * pair + i), plain, &out[2 * pair][8 * i], &out[2 * pair + 1][8 * i]);
+            const __m256i h = _mm256_loadu_si256(t + 4 * pair + i);
+            any             = _mm256_or_si256(any, h);
+            widen(h, plain, &out[2 * pair][8 * i], &out[2 * pair + 1][8 * i]);
         }
+        rows |= (uint32_t) !_mm256_testz_si256(any, magnitude) << pair;
+    }
+    return rows;
+}
+
+/* Blocks of 4 rows x 16 columns stay in 8 registers; each k needs 2 loads and 4 broadcasts for 8 FMA.
+ *
+ * Rows of zeros are skipped, most of a tile when few tokens are multiplied. That changes nothing: operands are finite
+ * and an accumulator is never -0, so adding a zero of any sign leaves it as it is. */
+AVX2 static void multiply_block(float a[TILE][TILE], float w[TILE][TILE], int r, int n) {
+    __m256 c[4][2];
+    for (int i = 0; i < 4; i++) {
+        c[i][0] = _mm256_load_ps(&hmx.acc[r + i][n]);
+        c[i][1] = _mm256_load_ps(&hmx.acc[r + i][n + 8]);
+    }
+    for (int k = 0; k < TILE; k++) {
+        const __m256 w0 = _mm256_load_ps(&w[k][n]), w1 = _mm256_load_ps(&w[k][n + 8]);
+        for (int i = 0; i < 4; i++) {
+            const __m256 x = _mm256_broadcast_ss(&a[r + i][k]);
+            c[i][0]        = _mm256_fmadd_ps(x, w0, c[i][0]);
+            c[i][1]        = _mm256_fmadd_ps(x, w1, c[i][1]);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        _mm256_store_ps(&hmx.acc[r + i][n], c[i][0]);
+        _mm256_store_ps(&hmx.acc[r + i][n + 8], c[i][1]);
     }
 }
 
-/* Blocks of 4 rows x 16 columns stay in 8 registers; each k needs 2 loads and 4 broadcasts for 8 FMA. */
 AVX2 static void multiply_avx2(const void * activation, const void * weight, uint32_t tiles) {
     _Alignas(64) float a[TILE][TILE], w[TILE][TILE];
     for (uint32_t t = 0; t < tiles; t++) {
-        unpack_tile(halves(activation, t), a);
+        const uint32_t rows = unpack_tile(halves(activation, t), a);
+        if (!rows) {
+            continue;
+        }
         unpack_tile(halves(weight, t), w);
         for (int n = 0; n < TILE; n += 16) {
             for (int r = 0; r < TILE; r += 4) {
-                __m256 c[4][2];
-                for (int i = 0; i < 4; i++) {
-                    c[i][0] = _mm256_load_ps(&hmx.acc[r + i][n]);
-                    c[i][1] = _mm256_load_ps(&hmx.acc[r + i][n + 8]);
-                }
-                for (int k = 0; k < TILE; k++) {
-                    const __m256 w0 = _mm256_load_ps(&w[k][n]), w1 = _mm256_load_ps(&w[k][n + 8]);
-                    for (int i = 0; i < 4; i++) {
-                        const __m256 x = _mm256_broadcast_ss(&a[r + i][k]);
-                        c[i][0]        = _mm256_fmadd_ps(x, w0, c[i][0]);
-                        c[i][1]        = _mm256_fmadd_ps(x, w1, c[i][1]);
-                    }
-                }
-                for (int i = 0; i < 4; i++) {
-                    _mm256_store_ps(&hmx.acc[r + i][n], c[i][0]);
-                    _mm256_store_ps(&hmx.acc[r + i][n + 8], c[i][1]);
+                if (rows >> (r / 2) & 3) {
+                    multiply_block(a, w, r, n);
                 }
             }
         }
@@ -185,7 +205,7 @@ AVX2 static void store_avx2(void * out) {
             const __m256 s  = _mm256_loadu_ps(&hmx.scale[n]);
             const __m128i e = narrow(_mm256_mul_ps(_mm256_load_ps(&hmx.acc[r][n]), s));
             const __m128i o = narrow(_mm256_mul_ps(_mm256_load_ps(&hmx.acc[r + 1][n]), s));
-            __m128i * d     = (__m128i *)((uint16_t *)out + 32 * r + 2 * n);
+            __m128i * d     = (__m128i *) ((uint16_t *) out + 32 * r + 2 * n);
             _mm_storeu_si128(d, _mm_unpacklo_epi16(e, o));
             _mm_storeu_si128(d + 1, _mm_unpackhi_epi16(e, o));
         }
@@ -218,7 +238,7 @@ void hexsim_hmx_store_plain(void * out) {
 
 static void multiply(const void * activation, const void * weight, uint32_t tiles) {
     if (hexsim_hmx_watched) {
-        hexsim_hmx_note(HEXSIM_HMX_MULTIPLY, activation, weight, (size_t)tiles * TILE_BYTES, tiles);
+        hexsim_hmx_note(HEXSIM_HMX_MULTIPLY, activation, weight, (size_t) tiles * TILE_BYTES, tiles);
     }
 #if defined(__x86_64__)
     if (fast()) {
@@ -242,24 +262,24 @@ void hexsim_hmx_set_bias(const void * addr) {
     }
     const uint32_t * word = addr;
     for (int n = 0; n < TILE; n++) {
-        hmx.scale[n] = hmx_half((uint16_t)word[n]);
+        hmx.scale[n] = hmx_half((uint16_t) word[n]);
     }
 }
 
 void hexsim_hmx_mpy_hf(const void * activation, uint32_t activation_range, const void * weight, uint32_t weight_range) {
-    (void)activation_range; /* one tile whatever the range says: it is 2047 */
-    (void)weight_range;
+    (void) activation_range; /* one tile whatever the range says: it is 2047 */
+    (void) weight_range;
     multiply(activation, weight, 1);
 }
 
 void hexsim_hmx_mpy_deep_hf(const void * activation, uint32_t activation_range, const void * weight,
                             uint32_t weight_range) {
-    (void)weight_range;
-    multiply(activation, weight, (uint32_t)(((uint64_t)activation_range + 1) / TILE_BYTES));
+    (void) weight_range;
+    multiply(activation, weight, (uint32_t) (((uint64_t) activation_range + 1) / TILE_BYTES));
 }
 
 void hexsim_hmx_store_after_hf(void * out, uint32_t control) {
-    (void)control; /* 0: no feedback, rounding to half, no activation function */
+    (void) control; /* 0: no feedback, rounding to half, no activation function */
     if (hexsim_hmx_watched) {
         hexsim_hmx_note(HEXSIM_HMX_STORE, out, NULL, TILE_BYTES, 1);
     }

@@ -27,12 +27,12 @@ static const uint16_t hard_halves[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0
 hexsim_lanes check_words(void) {
     hexsim_lanes d;
     /* In half of the vectors exponents are near each other, so that sums cancel and round. */
-    const int near = (int)(check_random() & 1);
+    const int near = (int) (check_random() & 1);
     for (int i = 0; i < 32; i++) {
         const uint64_t x = check_random();
-        d.uw[i]          = (uint32_t)x;
+        d.uw[i]          = (uint32_t) x;
         if (near) {
-            d.uw[i] = (d.uw[i] & 0x807fffff) | (uint32_t)(120 + (x >> 40) % 12) << 23;
+            d.uw[i] = (d.uw[i] & 0x807fffff) | (uint32_t) (120 + (x >> 40) % 12) << 23;
         }
         if ((x >> 32) % 8 == 0) {
             d.uw[i] = hard_words[(x >> 48) % (sizeof hard_words / sizeof hard_words[0])];
@@ -45,7 +45,7 @@ hexsim_lanes check_halves(void) {
     hexsim_lanes d;
     for (int i = 0; i < 64; i++) {
         const uint64_t x = check_random();
-        d.uh[i]          = (uint16_t)x;
+        d.uh[i]          = (uint16_t) x;
         if ((x >> 32) % 8 == 0) {
             d.uh[i] = hard_halves[(x >> 48) % (sizeof hard_halves / sizeof hard_halves[0])];
         }
@@ -56,7 +56,7 @@ hexsim_lanes check_halves(void) {
 hexsim_lanes check_all_halves(int i) {
     hexsim_lanes d;
     for (int k = 0; k < 64; k++) {
-        d.uh[k] = (uint16_t)(64 * i + k);
+        d.uh[k] = (uint16_t) (64 * i + k);
     }
     return d;
 }
@@ -74,15 +74,15 @@ void check_same(const char * name, const void * got, const void * want, size_t b
     while (g[i] == w[i]) {
         i++;
     }
-    i &= ~(size_t)3;
+    i &= ~(size_t) 3;
     uint32_t x[4] = {0, 0, 0, 0};
     memcpy(&x[0], g + i, 4);
     memcpy(&x[1], w + i, 4);
     if (u) {
-        memcpy(&x[2], (const uint8_t *)u + i % 128, 4);
+        memcpy(&x[2], (const uint8_t *) u + i % 128, 4);
     }
     if (v) {
-        memcpy(&x[3], (const uint8_t *)v + i % 128, 4);
+        memcpy(&x[3], (const uint8_t *) v + i % 128, 4);
     }
     printf("%s: word %zu is %08x, lane form %08x; operands %08x %08x, scalar %d\n", name, i / 4, x[0], x[1], x[2], x[3],
            r);

@@ -28,17 +28,17 @@ static void halves(hexsim_lanes u, hexsim_lanes v, hexsim_lanes x) {
 }
 
 static uint32_t add1(uint32_t a, uint32_t b) {
-    hexsim_lanes d = {.v = Q6_Vsf_vadd_VsfVsf(Q6_V_vsplat_R((int32_t)a), Q6_V_vsplat_R((int32_t)b))};
+    hexsim_lanes d = {.v = Q6_Vsf_vadd_VsfVsf(Q6_V_vsplat_R((int32_t) a), Q6_V_vsplat_R((int32_t) b))};
     return d.uw[7];
 }
 
 static uint32_t max1(uint32_t a, uint32_t b) {
-    hexsim_lanes d = {.v = Q6_Vsf_vmax_VsfVsf(Q6_V_vsplat_R((int32_t)a), Q6_V_vsplat_R((int32_t)b))};
+    hexsim_lanes d = {.v = Q6_Vsf_vmax_VsfVsf(Q6_V_vsplat_R((int32_t) a), Q6_V_vsplat_R((int32_t) b))};
     return d.uw[7];
 }
 
 static int greater1(uint32_t a, uint32_t b) {
-    hexsim_lanes d = {.q = Q6_Q_vcmp_gt_VsfVsf(Q6_V_vsplat_R((int32_t)a), Q6_V_vsplat_R((int32_t)b))};
+    hexsim_lanes d = {.q = Q6_Q_vcmp_gt_VsfVsf(Q6_V_vsplat_R((int32_t) a), Q6_V_vsplat_R((int32_t) b))};
     return d.uw[7] != 0;
 }
 

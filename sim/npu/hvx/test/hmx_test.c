@@ -13,9 +13,9 @@ int hexsim_hmx_watched = 1;
 static unsigned multiplied, stored;
 
 void hexsim_hmx_note(enum hexsim_hmx_kind kind, const void * a, const void * b, size_t bytes, uint32_t tiles) {
-    (void)a;
-    (void)b;
-    (void)bytes;
+    (void) a;
+    (void) b;
+    (void) bytes;
     multiplied += kind == HEXSIM_HMX_MULTIPLY ? tiles : 0;
     stored += kind == HEXSIM_HMX_STORE;
 }
@@ -40,13 +40,13 @@ static uint64_t state = 20260101;
 
 static uint32_t random32(void) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(state >> 32);
+    return (uint32_t) (state >> 32);
 }
 
 static void fill(int any) {
     for (int t = 0; t < TILES; t++) {
         for (int i = 0; i < 1024; i++) {
-            uint16_t x = (uint16_t)random32(), y = (uint16_t)random32();
+            uint16_t x = (uint16_t) random32(), y = (uint16_t) random32();
             if (!any) { /* no infinities */
                 x = (x & 0x8fff) | 0x3000;
                 y = (y & 0x8fff) | 0x3000;
@@ -56,7 +56,7 @@ static void fill(int any) {
         }
     }
     for (int n = 0; n < 32; n++) {
-        bias[n] = 0x3800 + (uint32_t)n; /* 0.5 and a little */
+        bias[n] = 0x3800 + (uint32_t) n; /* 0.5 and a little */
     }
 }
 
@@ -65,7 +65,7 @@ static void identity(void) {
     for (int i = 0; i < 32; i++) {
         act[0][at(i, i)] = 1;
         for (int k = 0; k < 32; k++) {
-            wt[0][at(k, i)] = (_Float16)(k * 32 + i);
+            wt[0][at(k, i)] = (_Float16) (k * 32 + i);
         }
         bias[i] = 0x3c00;
     }
@@ -110,18 +110,18 @@ int main(void) {
             double sum = 0, size = 0;
             for (int t = 0; t < TILES; t++) {
                 for (int k = 0; k < 32; k++) {
-                    const double x = (double)act[t][at(5, k)] * (double)wt[t][at(k, 9)];
+                    const double x = (double) act[t][at(5, k)] * (double) wt[t][at(k, 9)];
                     sum += x;
                     size += fabs(x);
                 }
             }
             for (int k = 0; k < 32; k++) {
-                const double x = (double)act[1][at(5, k)] * (double)wt[2][at(k, 9)];
+                const double x = (double) act[1][at(5, k)] * (double) wt[2][at(k, 9)];
                 sum += x;
                 size += fabs(x);
             }
             sum *= 0.5 * (1 + 9.0 / 1024);
-            check("near the exact product", fabs(sum - (double)out[at(5, 9)]) <= 0x1p-10 * fabs(sum) + 0x1p-15 * size);
+            check("near the exact product", fabs(sum - (double) out[at(5, 9)]) <= 0x1p-10 * fabs(sum) + 0x1p-15 * size);
         }
     }
     check("counted", multiplied == 3 + 200 * 4 && stored == 3 + 200);

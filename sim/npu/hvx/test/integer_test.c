@@ -7,8 +7,8 @@ static void all_pairs_of_bytes(void) {
         for (int half = 0; half < 2; half++) {
             hexsim_lanes u, v;
             for (int i = 0; i < 128; i++) {
-                u.ub[i] = (uint8_t)a;
-                v.ub[i] = (uint8_t)(128 * half + i);
+                u.ub[i] = (uint8_t) a;
+                v.ub[i] = (uint8_t) (128 * half + i);
             }
             CHECK_VV(Q6_Vb_vsub_VbVb, u, v);
             CHECK_CMP(Q6_Q_vcmp_eq_VbVb, u, v);
@@ -66,7 +66,7 @@ static void predicates(void) {
         HVX_VectorPred q = Q6_Q_vcmp_gt_VhVh(u.v, v.v);
         HVX_Vector a = Q6_V_vmux_QVV(q, u.v, w.v), b = Q6_V_vmux_QVV_lane(q, u.v, w.v);
         check_same("Q6_V_vmux_QVV", &a, &b, 128, &u, &w, 0);
-        a = Q6_V_vandor_VQR(u.v, q, (int32_t)check_random());
+        a = Q6_V_vandor_VQR(u.v, q, (int32_t) check_random());
         b = Q6_V_vandor_VQR_lane(u.v, q, 0);
         a = Q6_V_vandor_VQR(u.v, q, 0x01020408);
         b = Q6_V_vandor_VQR_lane(u.v, q, 0x01020408);
@@ -103,7 +103,7 @@ static void tables(void) {
     check_true("vmpa", d.h[0] == 0x1000);
     d.v = Q6_Vh_vmps_VhVhVuhPuh_sat(x.v, u.v, 0x10000000);
     check_true("vmps", d.h[0] == 0);
-    d.v = Q6_Vh_vmps_VhVhVuhPuh_sat(Q6_Vh_vsplat_R(-32768), Q6_Vh_vsplat_R(0xffff), (int64_t)0xffff000000000000u);
+    d.v = Q6_Vh_vmps_VhVhVuhPuh_sat(Q6_Vh_vsplat_R(-32768), Q6_Vh_vsplat_R(0xffff), (int64_t) 0xffff000000000000u);
     check_true("vmps saturates", d.h[0] == -32768);
 }
 
@@ -119,7 +119,7 @@ void test_integer(void) {
         }
     }
     for (int i = 0; i < 5000; i++) {
-        words(check_words(), check_words(), check_words(), (int32_t)check_random());
+        words(check_words(), check_words(), check_words(), (int32_t) check_random());
     }
     predicates();
     tables();
@@ -128,7 +128,7 @@ void test_integer(void) {
     check_true("vasr by -1 shifts left", d.w[0] == -10);
     d.v = Q6_Vw_vasr_VwVw(u.v, Q6_V_vsplat_R(-32));
     check_true("vasr by -32 leaves nothing", d.w[0] == 0);
-    check_true("vcl0 of 1", ((hexsim_lanes){.v = Q6_Vuh_vcl0_Vuh(Q6_Vh_vsplat_R(1))}).uh[0] == 15);
-    check_true("combine", Q6_P_combine_RR(-1, 2) == (int64_t)0xffffffff00000002u);
+    check_true("vcl0 of 1", ((hexsim_lanes) {.v = Q6_Vuh_vcl0_Vuh(Q6_Vh_vsplat_R(1))}).uh[0] == 15);
+    check_true("combine", Q6_P_combine_RR(-1, 2) == (int64_t) 0xffffffff00000002u);
     check_true("combine of halves", Q6_R_combine_RlRl(0x12345678, 0x1abcd) == 0x5678abcd);
 }

@@ -4,8 +4,8 @@
 void test_permute(void) {
     hexsim_lanes u, v;
     for (int i = 0; i < 128; i++) {
-        v.ub[i] = (uint8_t)i;
-        u.ub[i] = (uint8_t)(128 + i);
+        v.ub[i] = (uint8_t) i;
+        u.ub[i] = (uint8_t) (128 + i);
     }
     for (int r = -130; r < 260; r++) {
         CHECK_VVR(Q6_V_valign_VVR, u, v, r);
@@ -41,7 +41,7 @@ void test_permute(void) {
     for (int i = 0; i < 4; i++) {
         hexsim_lanes all;
         for (int k = 0; k < 128; k++) {
-            all.ub[k] = (uint8_t)(64 * i + k);
+            all.ub[k] = (uint8_t) (64 * i + k);
         }
         CHECK_W_V(Q6_Wh_vunpack_Vb, all);
         CHECK_W_V(Q6_Wuh_vunpack_Vub, all);
