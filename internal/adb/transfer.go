@@ -51,6 +51,12 @@ func (d *Device) Push(ctx context.Context, local, remote, sha256 string, progres
 	return err
 }
 
+// Send copies a local file to a path on the device and verifies nothing: for
+// callers that check and rename by themselves. It may leave a part behind.
+func (d *Device) Send(ctx context.Context, local, remote string) error {
+	return d.transfer(ctx, "push "+path.Base(remote), remote, nil, "push", local, remote)
+}
+
 // transfer runs `adb push` or `adb pull`.
 func (d *Device) transfer(ctx context.Context, op, part string, progress func(int64), args ...string) error {
 	stop := d.watch(ctx, part, progress)

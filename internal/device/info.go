@@ -13,13 +13,13 @@ import (
 
 // Info is what a device says of itself. What it does not say is empty or zero.
 type Info struct {
-	Model, Product, SoC   string
-	Android, Fingerprint  string
-	Kernel, ABI, BootID   string
-	Cores, BigCores       int
-	MemoryTotal           bench.Bytes
-	Embedded              bool
-	HexagonArch, Governor string
+	Model, Product, SoC  string
+	Android, Fingerprint string
+	Kernel, ABI, BootID  string
+	Cores, BigCores      int
+	MemoryTotal          bench.Bytes
+	Embedded             bool
+	Governor             string
 }
 
 // infoScript asks for everything in one round trip. Each answer is a line

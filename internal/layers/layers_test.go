@@ -33,7 +33,7 @@ var allowed = map[string]string{
 	"build":  "bench proc source",
 	"adb":    "bench proc",
 	"phone":  "proc",
-	"device": "bench proc adb",
+	"device": "bench adb",
 	"deploy": "bench device",
 	"store":  "bench",
 	"simsdk": "hexclang",
