@@ -46,8 +46,10 @@ type Archive struct {
 	run     bench.Run
 	mu      sync.Mutex
 	records []bench.Record
-	journal *os.File
-	lock    *flock.Flock
+	// attempts is the last attempt of each launch in records.
+	attempts map[int]int
+	journal  *os.File
+	lock     *flock.Flock
 	// Warnings are what was mended when the archive was opened.
 	Warnings []string
 }
@@ -132,7 +134,10 @@ func (a *Archive) load() error {
 		}
 		a.Warnings = append(a.Warnings, fmt.Sprintf("%s: the last line was cut short; it was moved to %s", path, aside))
 	}
-	a.records = records
+	a.records, a.attempts = records, map[int]int{}
+	for _, record := range records {
+		a.attempts[record.Seq] = record.Attempt
+	}
 	a.journal, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
 	return err
 }
@@ -276,11 +281,7 @@ func check(record bench.Record, run bench.Run, attempts map[int]int) error {
 func (a *Archive) Append(record bench.Record) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	attempts := map[int]int{}
-	for _, r := range a.records {
-		attempts[r.Seq] = r.Attempt
-	}
-	if err := check(record, a.run, attempts); err != nil {
+	if err := check(record, a.run, a.attempts); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	line, err := json.Marshal(record)
@@ -302,6 +303,7 @@ func (a *Archive) Append(record bench.Record) error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	a.records = append(a.records, record)
+	a.attempts[record.Seq] = record.Attempt
 	return nil
 }
 
@@ -310,6 +312,13 @@ func (a *Archive) Run() bench.Run { return a.run }
 
 // Dir is the archive's folder.
 func (a *Archive) Dir() string { return a.dir }
+
+// Attempts is how often a launch was tried so far.
+func (a *Archive) Attempts(seq int) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.attempts[seq]
+}
 
 // Records are the journal's records so far.
 func (a *Archive) Records() []bench.Record {
