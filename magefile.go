@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/magefile/mage/mg"
 
@@ -108,7 +107,7 @@ func Calibrate(ctx context.Context) error { return done(harness.Calibrate(ctx)) 
 func Doctor(ctx context.Context) error { return done(harness.Doctor(ctx)) }
 
 // Check runs vet, staticcheck, the format check and the unit tests.
-func Check(ctx context.Context) error { return done(harness.Check(ctx, os.Args[0])) }
+func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 
 // Test runs all tests, the heavy ones with real builds and real launches too.
 func Test(ctx context.Context) error { return done(harness.Test(ctx)) }

@@ -41,6 +41,12 @@ type Sent struct {
 	Bytes bench.Bytes
 }
 
+// Add counts what another transfer sent as well.
+func (s *Sent) Add(other Sent) {
+	s.Files += other.Files
+	s.Bytes += other.Bytes
+}
+
 // answerMark begins every line that our scripts print on purpose; vendor noise
 // between them is passed over.
 const answerMark = "hexab:"
@@ -107,7 +113,8 @@ type item struct {
 }
 
 // Bundle makes the bundle's folder on the device and sends what its store
-// lacks. localDir holds the manifest's files. The result is the folder.
+// lacks. localDir holds the manifest's files. The result is the folder, every
+// file of which was hashed on the device against the manifest.
 func (t *Target) Bundle(ctx context.Context, b bench.Bundle, localDir string) (dir string, sent Sent, err error) {
 	if err := b.Check(); err != nil {
 		return "", sent, err
@@ -128,11 +135,14 @@ func (t *Target) Bundle(ctx context.Context, b bench.Bundle, localDir string) (d
 		return dir, sent, nil
 	}
 	mended, err := t.mend(ctx, items)
-	sent.Files, sent.Bytes = sent.Files+mended.Files, sent.Bytes+mended.Bytes
+	sent.Add(mended)
 	if err != nil {
 		return dir, sent, err
 	}
-	return dir, sent, t.link(ctx, dir, b)
+	if err := t.link(ctx, dir, b); err != nil {
+		return dir, sent, err
+	}
+	return dir, sent, t.whole(ctx, dir, b)
 }
 
 // mend sends again what the store has in the right size with another content.

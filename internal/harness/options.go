@@ -36,8 +36,6 @@ type Options struct {
 	Resume string
 	// Progress is auto, plain or off.
 	Progress string
-	// Gate is a list of conditions such as "tg:-2%".
-	Gate string
 }
 
 // Defaults of a comparison.
@@ -59,13 +57,12 @@ type request struct {
 	seedGiven   bool
 	threshold   float64
 	out         string
-	progress    string
 	repetitions int
 }
 
 // understand checks the options before anything is built or started.
 func (w *Workspace) understand(o Options) (request, error) {
-	r := request{rounds: o.Rounds, baseline: o.Baseline, progress: o.Progress, repetitions: DefaultRepetitions, threshold: stat.DefaultOptions().Threshold}
+	r := request{rounds: o.Rounds, baseline: o.Baseline, repetitions: DefaultRepetitions, threshold: stat.DefaultOptions().Threshold}
 	if o.Arms == "" {
 		o.Arms = DefaultArms
 	}

@@ -22,7 +22,7 @@ func judge(run bench.Run, records []bench.Record) (compare.Comparisons, error) {
 }
 
 // present writes the reports of a run into its archive and prints the table.
-func (w *Workspace) present(a *store.Archive, _ string) error {
+func (w *Workspace) present(a *store.Archive) error {
 	run := a.Run()
 	c, err := judge(run, a.Records())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func ABTest(ctx context.Context, o Options) (err error) {
 	if err := s.launches(ctx); err != nil {
 		return fmt.Errorf("%w; what was measured is in %s; go on with: go tool mage abtest -resume=%s", err, s.archive.Dir(), s.run.ID)
 	}
-	return w.present(s.archive, o.Gate)
+	return w.present(s.archive)
 }
 
 // reopen takes up an archived run: its plan, seed and arms are the run's own.
@@ -229,10 +230,7 @@ func (s *session) deploy(ctx context.Context, bundles map[bench.Variant]build.Bu
 		if err != nil {
 			return nil, err
 		}
-		sent.Files, sent.Bytes = sent.Files+n.Files, sent.Bytes+n.Bytes
-		if err := t.Verify(ctx, b.Bundle); err != nil {
-			return nil, err
-		}
+		sent.Add(n)
 		s.bundles[b.ID] = dir
 	}
 	for _, f := range files {
@@ -240,7 +238,7 @@ func (s *session) deploy(ctx context.Context, bundles map[bench.Variant]build.Bu
 		if err != nil {
 			return nil, err
 		}
-		sent.Files, sent.Bytes = sent.Files+n.Files, sent.Bytes+n.Bytes
+		sent.Add(n)
 		s.models[f.Alias] = path
 	}
 	s.w.Note("deployed: %d files sent (%s)", sent.Files, sent.Bytes)
@@ -288,12 +286,7 @@ func (s *session) launches(ctx context.Context) error {
 // one runs a launch, again after faults of the infrastructure, and journals
 // every attempt before anything else happens.
 func (s *session) one(ctx context.Context, l bench.Launch) (bench.Record, error) {
-	attempt := 1
-	for _, record := range s.archive.Records() {
-		if record.Seq == l.Seq {
-			attempt = record.Attempt + 1
-		}
-	}
+	attempt := s.archive.Attempts(l.Seq) + 1
 	for {
 		record, err := bench.Record{Launch: l, Attempt: attempt, Started: time.Now().UTC(), Outcome: bench.OutcomeNotRun,
 			Reason: fmt.Sprintf("given up after %d failures in a row of %s with %s", maxFailures, l.Arm, l.Model)}, error(nil)
@@ -354,11 +347,7 @@ func summary(record bench.Record) string {
 	}
 	var parts []string
 	for _, result := range record.Results {
-		samples := append([]bench.Nanoseconds(nil), result.SamplesNs...)
-		best := samples[0]
-		for _, ns := range samples {
-			best = min(best, ns)
-		}
+		best := slices.Min(result.SamplesNs)
 		parts = append(parts, fmt.Sprintf("%s %.4g t/s", result.Test, float64(bench.Throughput(result.Test.Tokens(), best))))
 	}
 	for _, mark := range record.Marks {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -16,7 +15,6 @@ import (
 	"hexab/internal/host"
 	"hexab/internal/plan"
 	"hexab/internal/proc"
-	"hexab/internal/standin"
 )
 
 // Models lists the manifest's models and what of them is here.
@@ -35,7 +33,7 @@ func Models() error {
 		here := "stand-in made on first use"
 		if exists(filepath.Join(w.Cache, "models", m.Alias, m.File)) {
 			here = "model"
-		} else if exists(filepath.Join(w.Cache, "stand-ins", fmt.Sprintf("%s-seed%d-v%d.gguf", m.StandIn.Preset, m.StandIn.Seed, standin.Version))) {
+		} else if exists(w.standInPath(m.StandIn)) {
 			here = "stand-in"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Alias, m.Architecture, size, m.Licence, m.File, m.StandIn.Preset, here)
@@ -107,7 +105,7 @@ func Calibrate(ctx context.Context) error {
 }
 
 // Check runs everything that is quick: format, vet, staticcheck, unit tests.
-func Check(ctx context.Context, _ string) error {
+func Check(ctx context.Context) error {
 	w, err := Open()
 	if err != nil {
 		return err
@@ -165,7 +163,7 @@ func Test(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := Check(ctx, ""); err != nil {
+	if err := Check(ctx); err != nil {
 		return err
 	}
 	builder, err := w.Builder(ctx)
@@ -178,13 +176,11 @@ func Test(ctx context.Context) error {
 	}
 	env := []string{
 		"HEXAB_HEAVY=1", "HEXAB_CACHE=" + w.Cache,
-		"HEXAB_LLAMA_BENCH=" + filepath.Join(bundle.Dir, "llama-bench"),
-	}
-	if _, err := exec.LookPath("clang-19"); err == nil {
-		env = append(env, "HEXAB_CLANG=clang-19")
+		"HEXAB_LLAMA_BENCH=" + filepath.Join(bundle.Dir, "llama-bench"), "HEXAB_TEST_CACHE=" + w.Cache,
 	}
 	for _, args := range [][]string{
 		{"./internal/harness/...", "./internal/standin/...", "./internal/stat/...", "./internal/calibrate/..."},
+		{"./internal/source", "./internal/fetch", "./internal/build"},
 		{"./internal/simtest"}, // the simulated DSP's process and its intrinsics
 	} {
 		if err := w.goTool(ctx, env, append([]string{"test", "-timeout=30m", "-count=1", "-p=1"}, args...)...); err != nil {

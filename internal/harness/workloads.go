@@ -44,12 +44,16 @@ func (w *Workspace) workloads(ctx context.Context, aliases []string, standIns bo
 	return list, nil
 }
 
+// standInPath is where a stand-in is kept, by all that its bytes depend on.
+func (w *Workspace) standInPath(s models.StandIn) string {
+	return filepath.Join(w.Cache, "stand-ins", fmt.Sprintf("%s-seed%d-v%d.gguf", s.Preset, s.Seed, standin.Version))
+}
+
 // standIn makes a model's stand-in unless the cache has it. The file's hash is
 // kept beside it, so that a second run does not read it.
 func (w *Workspace) standIn(m *models.Model) (workload, error) {
-	name := fmt.Sprintf("%s-seed%d-v%d.gguf", m.StandIn.Preset, m.StandIn.Seed, standin.Version)
-	one := workload{path: filepath.Join(w.Cache, "stand-ins", name)}
-	one.Model = bench.Model{Alias: m.Alias, File: name, Family: m.Architecture, StandIn: true}
+	one := workload{path: w.standInPath(m.StandIn)}
+	one.Model = bench.Model{Alias: m.Alias, File: filepath.Base(one.path), Family: m.Architecture, StandIn: true}
 	size, err := standin.Size(m.StandIn.Preset)
 	if err != nil {
 		return one, err
