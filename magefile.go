@@ -106,6 +106,9 @@ func Calibrate(ctx context.Context) error { return done(harness.Calibrate(ctx)) 
 // Doctor tells what this machine has and lacks.
 func Doctor(ctx context.Context) error { return done(harness.Doctor(ctx)) }
 
+// Knobs lists the environment variables of the Hexagon backend, checked against the llama.cpp tree in use.
+func Knobs(ctx context.Context) error { return done(harness.Knobs(ctx)) }
+
 // Check runs vet, staticcheck, the format check and the unit tests.
 func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hexab/internal/bench"
+	"hexab/internal/knobs"
 )
 
 // Spec is an arm as its user wrote it: a variant and the settings stated.
@@ -37,7 +38,7 @@ const MaxLength = 4096
 //
 // Arms are separated by commas; so are an arm's settings. An item of the form
 // key=value belongs to the arm before it. A comma inside a value is written
-// "\,". Variants other than the known ones are refused.
+// "\,". The backend's variables also go by their short names, nhvx=4. Variants other than the known ones are refused.
 func Parse(list string, known []bench.Variant) ([]Spec, error) {
 	if len(list) > MaxLength {
 		return nil, fmt.Errorf("arms: %d characters are more than %d", len(list), MaxLength)
@@ -73,6 +74,9 @@ func (s Spec) declare(setting string) error {
 	if !ok || key == "" {
 		return fmt.Errorf("%q in %s is not of the form KEY=VALUE", setting, s.Variant)
 	}
+	if v, found := knobs.Find(key); found && v.Short == key && s.Variant != bench.CPU {
+		key = envPrefix + v.Name // nhvx=4 is env.GGML_HEXAGON_NHVX=4
+	}
 	if _, twice := s.Declared[key]; twice {
 		return fmt.Errorf("%s is stated twice for %s", key, s.Variant)
 	}
@@ -85,6 +89,11 @@ func (s Spec) declare(setting string) error {
 		}
 		if strings.ContainsAny(value, "\x00\n\r") {
 			return fmt.Errorf("%s holds a control character", key)
+		}
+		if v, found := knobs.Find(name); found && v.Name == name {
+			if err := v.Check(value); err != nil {
+				return err
+			}
 		}
 	} else if knob, found := Find(key, s.Variant); !found {
 		return fmt.Errorf("%s has no setting %q; there are %s and env.NAME", s.Variant, key, names(s.Variant))
@@ -248,6 +257,11 @@ func names(v bench.Variant) string {
 	for _, knob := range Knobs {
 		if knob.knownTo(v) {
 			list = append(list, knob.Name)
+		}
+	}
+	if v != bench.CPU {
+		for _, variable := range knobs.Table {
+			list = append(list, variable.Short)
 		}
 	}
 	return strings.Join(list, ", ")

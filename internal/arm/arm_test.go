@@ -35,6 +35,7 @@ func TestParse(t *testing.T) {
 		{"cpu:ubatch=64,env.NAME=VALUE", []string{"cpu:env.NAME=VALUE,ubatch=64"}},
 		{"cpu:ubatch=64,env.NAME=a:b,dspqueue", []string{"cpu:env.NAME=a:b,ubatch=64", "dspqueue"}},
 		{`dspqueue:env.GGML_HEXAGON_DEVICES=HTP0:0\,HTP0:1,cpu`, []string{`dspqueue:env.GGML_HEXAGON_DEVICES=HTP0:0\,HTP0:1`, "cpu"}},
+		{"dspqueue:nhvx=4,mm-select=1", []string{"dspqueue:env.GGML_HEXAGON_MM_SELECT=1,env.GGML_HEXAGON_NHVX=4"}},
 		{"fastrpc,dspqueue,cpu,cpu:env.EMPTY=", []string{"fastrpc", "dspqueue", "cpu", "cpu:env.EMPTY="}},
 	} {
 		if got := labels(t, test.list); !reflect.DeepEqual(got, test.want) {
@@ -55,6 +56,9 @@ func TestParseErrors(t *testing.T) {
 		{"cpu:threads=01", "threads=01"},
 		{"cpu:threads=1,threads=2", "threads is stated twice"},
 		{"cpu:thread=1", `no setting "thread"; there are device, threads`},
+		{"cpu:nhvx=4", `cpu has no setting "nhvx"`},
+		{"dspqueue:nhvx=many", "GGML_HEXAGON_NHVX=many: want a whole number from 0 to 16"},
+		{"dspqueue:nhvx=1,env.GGML_HEXAGON_NHVX=2", "env.GGML_HEXAGON_NHVX is stated twice"},
 		{"cpu:flash-attn=yes", "want one of on, off, auto"},
 		{"cpu:env.LD_LIBRARY_PATH=/x", "set by the harness"},
 		{"cpu:env.A B=1", "not a name of an environment variable"},

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"hexab/internal/bench"
+	"hexab/internal/knobs"
 )
 
 // Context is what the defaults of a run depend on.
@@ -143,6 +144,11 @@ func Help(v bench.Variant, c Context) string {
 			initial = "-"
 		}
 		fmt.Fprintf(&text, "  %-12s %-13s default %-6s %s\n", k.Name, k.Flag+k.Env, initial, k.Help)
+	}
+	for _, variable := range knobs.Table {
+		if v != bench.CPU {
+			fmt.Fprintf(&text, "  %-12s %s: %s\n", variable.Short, variable.Name, variable.Meaning)
+		}
 	}
 	text.WriteString("  env.NAME     NAME          an environment variable of the program\n")
 	return text.String()

@@ -70,6 +70,9 @@ func (w *Workspace) understand(o Options) (request, error) {
 	if r.specs, err = arm.Parse(o.Arms, w.known()); err != nil {
 		return r, &UsageError{err}
 	}
+	if err := w.checkVariables(r.specs); err != nil {
+		return r, err
+	}
 	if len(r.specs) < 2 {
 		return r, usage("arms: a comparison takes two arms or more; %s is one (cpu,cpu is an A/A test)", o.Arms)
 	}

@@ -14,10 +14,11 @@ import (
 // import, test files left out.
 var allowed = map[string]string{
 	// L0: nouns and numbers.
-	"bench": "", "stat": "", "gguf": "", "idl": "", "hexclang": "",
+	"bench": "", "stat": "", "gguf": "", "idl": "", "hexclang": "", "csource": "",
 	// L1: pure; no I/O beyond what is handed in.
 	"plan":       "bench",
-	"arm":        "bench",
+	"arm":        "bench knobs",
+	"knobs":      "csource",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
 	"models":     "",
@@ -39,6 +40,7 @@ var allowed = map[string]string{
 	"simsdk": "hexclang",
 	// L3: joins them.
 	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
+		"knobs " +
 		"proc fetch host source build adb phone device deploy store simsdk",
 }
 
