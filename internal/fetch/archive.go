@@ -7,15 +7,21 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/ulikunitz/xz"
 )
 
@@ -57,42 +63,49 @@ func (e *ArchiveError) Error() string {
 // is whole or absent. Refused with an *ArchiveError are paths and links that
 // lead out of the folder, repeated files, devices, and more bytes or entries
 // than allowed. Of permissions only the executable bit is kept.
-func Unpack(ctx context.Context, archive, dest string, opt UnpackOptions) error {
+//
+// What an interruption leaves is taken up by the next call for the same
+// archive: files of a zip whose checksum is right are not written again. A tar
+// has no checksums of its files and is unpacked anew.
+func Unpack(ctx context.Context, archive, dest string, opt UnpackOptions) (err error) {
 	if opt.MaxBytes == 0 {
 		opt.MaxBytes = DefaultUnpack.MaxBytes
 	}
 	if opt.MaxFiles == 0 {
 		opt.MaxFiles = DefaultUnpack.MaxFiles
 	}
-	if _, err := os.Lstat(dest); err == nil {
-		return fmt.Errorf("unpack %s: %s already exists", archive, dest)
-	}
 	f, err := os.Open(archive)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	lock := flock.New(archive, flock.SetFlag(os.O_RDONLY))
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return fmt.Errorf("unpack %s: waiting for another process that does: %w", archive, err)
+	}
+	defer lock.Unlock() //nolint:errcheck // released with the file in any case
+	if _, err := os.Lstat(dest); err == nil {
+		return fmt.Errorf("unpack %s: %s already exists", archive, dest)
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
-		return err
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(dest), "."+filepath.Base(dest)+".unpack-")
+	temp, err := unpackFolder(dest, info)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temp)
-	if err := os.Chmod(temp, 0o755); err != nil {
-		return err
-	}
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			_ = os.RemoveAll(temp)
+		}
+	}()
 	root, err := os.OpenRoot(temp)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	u := &unpacker{ctx: ctx, archive: filepath.Base(archive), opt: opt, root: root}
+	u := &unpacker{ctx: ctx, archive: filepath.Base(archive), opt: opt, root: root, seen: map[string]bool{}}
 	if err := u.read(f, info.Size()); err != nil {
 		return err
 	}
@@ -102,12 +115,56 @@ func Unpack(ctx context.Context, archive, dest string, opt UnpackOptions) error 
 	return os.Rename(temp, dest)
 }
 
+// unpackFolder is the folder to unpack in: the one that an interrupted attempt
+// at the same archive left, without its links, else a new one. What other
+// archives left for dest is removed.
+func unpackFolder(dest string, archive fs.FileInfo) (string, error) {
+	parent, prefix := filepath.Dir(dest), "."+filepath.Base(dest)+".unpack-"
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return "", err
+	}
+	identity := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", archive.Name(), archive.Size(), archive.ModTime().UnixNano()))
+	temp := filepath.Join(parent, prefix+hex.EncodeToString(identity[:6]))
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if name := filepath.Join(parent, e.Name()); strings.HasPrefix(e.Name(), prefix) && name != temp {
+			if err := os.RemoveAll(name); err != nil {
+				return "", err
+			}
+		}
+	}
+	if err := os.MkdirAll(temp, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.Chmod(temp, 0o755); err != nil {
+		return "", err
+	}
+	// Links are made last, so that no file is written through one.
+	return temp, filepath.WalkDir(temp, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); !info.Mode().IsRegular() || ok && stat.Nlink > 1 {
+			return os.Remove(name)
+		}
+		return nil
+	})
+}
+
 // unpacker writes entries below root.
 type unpacker struct {
 	ctx     context.Context
 	archive string
 	opt     UnpackOptions
 	root    *os.Root
+	seen    map[string]bool // files and links by name
 	files   int
 	bytes   int64
 	links   []link // made last, so that no file is written through one
@@ -219,7 +276,7 @@ func (u *unpacker) zipEntry(name string, e *zip.File) error {
 	}
 	defer r.Close()
 	if mode.Type() != fs.ModeSymlink {
-		return u.file(name, mode, r)
+		return u.zipFile(name, mode, e, r)
 	}
 	target, err := io.ReadAll(io.LimitReader(r, 4097))
 	if err != nil {
@@ -229,6 +286,36 @@ func (u *unpacker) zipEntry(name string, e *zip.File) error {
 		return u.refuse(name, "link target is longer than 4096 bytes")
 	}
 	return u.link(name, string(target), false)
+}
+
+// zipFile writes a file unless an interrupted attempt has.
+func (u *unpacker) zipFile(name string, mode fs.FileMode, e *zip.File, r io.Reader) error {
+	have, err := u.root.Open(name)
+	if err != nil {
+		return u.file(name, mode, r)
+	}
+	defer have.Close()
+	sum := crc32.NewIEEE()
+	n, err := io.Copy(sum, &countingReader{ctx: u.ctx, r: have})
+	if u.ctx.Err() != nil {
+		return context.Cause(u.ctx)
+	}
+	if err != nil || uint64(n) != e.UncompressedSize64 || sum.Sum32() != e.CRC32 || u.seen[name] {
+		return u.file(name, mode, r)
+	}
+	u.seen[name] = true
+	if u.bytes += n; u.bytes > u.opt.MaxBytes {
+		return u.refuse(name, "unpacks beyond the limit of %d bytes", u.opt.MaxBytes)
+	}
+	return u.root.Chmod(name, permissions(mode))
+}
+
+// permissions keeps of a mode whether it is a program.
+func permissions(mode fs.FileMode) fs.FileMode {
+	if mode&0o111 != 0 {
+		return 0o755
+	}
+	return 0o644
 }
 
 // entry counts an entry and cleans its name.
@@ -281,15 +368,18 @@ func (u *unpacker) file(name string, mode fs.FileMode, r io.Reader) error {
 	if err := u.folder(path.Dir(name)); err != nil {
 		return err
 	}
-	perm := fs.FileMode(0o644)
-	if mode&0o111 != 0 {
-		perm = 0o755
+	if err := u.once(name); err != nil {
+		return err
 	}
-	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return u.refuse(name, "comes twice")
+	if info, err := u.root.Lstat(name); err == nil && info.IsDir() {
+		return u.refuse(name, "is a folder and a file")
+	} else if err == nil { // of an interrupted attempt
+		if err := u.root.Remove(name); err != nil {
+			return err
 		}
+	}
+	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, permissions(mode))
+	if err != nil {
 		return err
 	}
 	defer f.Close()
@@ -305,9 +395,21 @@ func (u *unpacker) file(name string, mode fs.FileMode, r io.Reader) error {
 	return f.Close()
 }
 
+// once refuses a name that was there before.
+func (u *unpacker) once(name string) error {
+	if u.seen[name] {
+		return u.refuse(name, "comes twice")
+	}
+	u.seen[name] = true
+	return nil
+}
+
 func (u *unpacker) link(name, target string, hard bool) error {
 	if name == "." {
 		return u.refuse(name, "the target folder can not be a link")
+	}
+	if err := u.once(name); err != nil {
+		return err
 	}
 	if hard {
 		clean, err := EntryPath(target)

@@ -29,6 +29,9 @@ type Request struct {
 	// Size in bytes and SHA256 in lower-case hex; zero and empty are unknown.
 	Size   int64
 	SHA256 string
+	// Estimate is the size for the check of free space where Size is unknown;
+	// zero counts for nothing.
+	Estimate int64
 	// Validate looks at the whole file before it gets its name; nil allows any.
 	Validate func(path string) error
 }
@@ -39,6 +42,8 @@ type File struct {
 	Locked
 	// Downloaded tells that the network was used.
 	Downloaded bool
+	// From is the file that it was taken from when it was found in Client.From.
+	From string
 }
 
 // Client fetches files. The zero value works.
@@ -49,9 +54,13 @@ type Client struct {
 	Lock *LockFile
 	// Progress is told what happens; it may be nil.
 	Progress Progress
-	// Parallel is how many files GetAll fetches at a time; zero is two, which
-	// fills a line without hogging a host.
-	Parallel int
+	// Parallel is how many files GetAll fetches at a time, and PerHost how many
+	// of them from one host; zero is four and two, which fills a line without
+	// hogging a host.
+	Parallel, PerHost int
+	// From is a folder with files that were downloaded otherwise. Those that
+	// are the right ones are taken from it; empty is none.
+	From string
 	// Offline forbids the network: what is not here is an error.
 	Offline bool
 	// Attempts is how often a URL is tried without a byte of progress; zero
@@ -68,17 +77,23 @@ type Client struct {
 	http *http.Client
 	// free overrides the disk's free bytes in tests.
 	free func(dir string) (int64, error)
+
+	hosts hosts
 }
 
 // maxUnknown bounds a file of unknown size.
 const maxUnknown = 64 << 30
 
-// GetAll fetches several files, a few at a time. One failure does not stop the
+// GetAll fetches several files, a few at a time, after it has checked that the
+// disk has room for them all (a *SpaceError). One failure does not stop the
 // others; the errors are joined. Files are in the requests' order.
 func (c *Client) GetAll(ctx context.Context, requests []Request) ([]File, error) {
+	if err := c.Room(requests); err != nil {
+		return make([]File, len(requests)), err
+	}
 	files, errs := make([]File, len(requests)), make([]error, len(requests))
 	var group errgroup.Group
-	group.SetLimit(max(1, c.parallel()))
+	group.SetLimit(max(1, orDefault(c.Parallel, 4)))
 	for i, r := range requests {
 		group.Go(func() error {
 			files[i], errs[i] = c.Get(ctx, r)
@@ -89,11 +104,11 @@ func (c *Client) GetAll(ctx context.Context, requests []Request) ([]File, error)
 	return files, errors.Join(errs...)
 }
 
-func (c *Client) parallel() int {
-	if c.Parallel == 0 {
-		return 2
+func orDefault(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
 	}
-	return c.Parallel
+	return n
 }
 
 // Get makes sure that the file is at its path with the right bytes. A file
@@ -107,11 +122,8 @@ func (c *Client) Get(ctx context.Context, r Request) (File, error) {
 	if f, ok, err := c.present(ctx, r, locked); ok || err != nil {
 		return f, err
 	}
-	if c.Offline {
-		return File{}, fmt.Errorf("%s: %s is not here, and the network is not to be used", r.Name, r.Dest)
-	}
-	if len(r.URLs) == 0 {
-		return File{}, fmt.Errorf("%s: no URL is known", r.Name)
+	if c.Offline && c.From == "" {
+		return File{}, &AbsentError{Name: r.Name, Dest: r.Dest}
 	}
 	dir := filepath.Dir(r.Dest)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -129,6 +141,17 @@ func (c *Client) Get(ctx context.Context, r Request) (File, error) {
 	defer lock.Unlock() //nolint:errcheck // released with the file in any case
 	if f, ok, err := c.present(ctx, r, locked); ok || err != nil {
 		return f, err
+	}
+	f, ok, notRight := c.fromFolder(ctx, r, locked)
+	switch {
+	case ok:
+		return f, nil
+	case ctx.Err() != nil:
+		return File{}, context.Cause(ctx)
+	case c.Offline:
+		return File{}, &AbsentError{Name: r.Name, Dest: r.Dest, From: c.From, Reason: notRight}
+	case len(r.URLs) == 0:
+		return File{}, errors.Join(fmt.Errorf("%s: no URL is known", r.Name), notRight)
 	}
 	t := &transfer{c: c, r: r, want: locked, part: r.Dest + ".part"}
 	return t.run(ctx)

@@ -386,3 +386,21 @@ func TestTwoClientsOneDownload(t *testing.T) {
 	}
 	wantFile(t, r, data)
 }
+
+// FuzzHeaders: numbers in headers are hostile; a range that is accepted makes
+// sense, and a wait is never negative or beyond what the caller can compare.
+func FuzzHeaders(f *testing.F) {
+	for _, seed := range []string{"bytes 0-9/10", "bytes 5-9/*", "bytes 9-5/10", "bytes -1-5/9", "120", "Wed, 21 Oct 2099 07:28:00 GMT", "99999999999999999999"} {
+		f.Add(seed)
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, value string) {
+		first, last, total, err := contentRange(value)
+		if err == nil && (first < 0 || last < first || total >= 0 && last >= total || total < -1) {
+			t.Errorf("%q: %d to %d of %d", value, first, last, total)
+		}
+		if wait := retryAfter(value, now); wait < 0 {
+			t.Errorf("%q: %s", value, wait)
+		}
+	})
+}

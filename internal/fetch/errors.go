@@ -81,6 +81,30 @@ func (e *SpaceError) Error() string {
 		e.Dir, humanize.IBytes(uint64(e.Need)), humanize.IBytes(uint64(max(0, e.Have))), humanize.IBytes(uint64(e.Need-max(0, e.Have))))
 }
 
+// AbsentError is a file that is not here while the network is not to be used.
+type AbsentError struct {
+	Name, Dest string
+	// From is the folder that was looked in as well; Reason says what was
+	// wrong with the file there; empty and nil without.
+	From   string
+	Reason error
+}
+
+// Error says where the file was looked for.
+func (e *AbsentError) Error() string {
+	text := fmt.Sprintf("%s: %s is not here", e.Name, e.Dest)
+	switch {
+	case e.Reason != nil:
+		text += fmt.Sprintf(", the one in %s is not the right one (%v)", e.From, e.Reason)
+	case e.From != "":
+		text += ", nor is it in " + e.From
+	}
+	return text + ", and the network is not to be used"
+}
+
+// Unwrap gives what was wrong with the file in the folder.
+func (e *AbsentError) Unwrap() error { return e.Reason }
+
 // KindError is a file whose content is not of its kind.
 type KindError struct {
 	Name   string

@@ -15,6 +15,7 @@ const (
 	PhaseDownload Phase = "download"
 	PhaseVerify   Phase = "verify"
 	PhaseWait     Phase = "wait" // before another try, or for another process
+	PhaseCopy     Phase = "copy"
 	PhaseUnpack   Phase = "unpack"
 	PhaseDone     Phase = "done"
 )

@@ -70,7 +70,12 @@ func (t *transfer) fromURL(ctx context.Context, raw string) (File, error) {
 		return File{}, err
 	}
 	for again := range 2 {
+		leave, err := t.c.hosts.enter(ctx, u.Hostname(), orDefault(t.c.PerHost, 2))
+		if err != nil {
+			return File{}, err
+		}
 		pieced, err := t.complete(ctx, u)
+		leave()
 		if err != nil {
 			return File{}, err
 		}
@@ -306,9 +311,8 @@ func (t *transfer) room(need int64) error {
 	if err != nil || need <= 0 {
 		return nil // unknown: the write will tell
 	}
-	const margin = 64 << 20 // a full disk breaks more than the download
-	if need+margin > have {
-		return final(&SpaceError{Dir: dir, Need: need + margin, Have: have})
+	if need+spaceMargin > have {
+		return final(&SpaceError{Dir: dir, Need: need + spaceMargin, Have: have})
 	}
 	return nil
 }
