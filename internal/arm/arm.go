@@ -15,6 +15,9 @@ import (
 
 // Spec is an arm as its user wrote it: a variant and the settings stated.
 type Spec struct {
+	// Tree names the source tree that the variant is built from, one of Trees;
+	// empty is the checkout itself.
+	Tree     string
 	Variant  bench.Variant
 	Declared map[string]string
 }
@@ -28,6 +31,10 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 // them would no longer run the bundle that it is recorded with.
 var reserved = []string{"LD_LIBRARY_PATH", "ADSP_LIBRARY_PATH", "DSP_LIBRARY_PATH", "PATH", "LD_PRELOAD"}
 
+// Trees are the names of source trees that an arm may begin with: a pull
+// request compares base:cpu with head:cpu.
+var Trees = []string{"base", "head"}
+
 // MaxLength bounds the text of an arm list.
 const MaxLength = 4096
 
@@ -35,6 +42,7 @@ const MaxLength = 4096
 //
 //	cpu,cpu:threads=1
 //	dspqueue,fastrpc:ubatch=512,env.GGML_HEXAGON_NHVX=4
+//	base:cpu,head:cpu:threads=2
 //
 // Arms are separated by commas; so are an arm's settings. An item of the form
 // key=value belongs to the arm before it. A comma inside a value is written
@@ -47,11 +55,15 @@ func Parse(list string, known []bench.Variant) ([]Spec, error) {
 	for _, item := range split(list) {
 		variant, setting := "", item
 		if colon, equals := strings.IndexByte(item, ':'), strings.IndexByte(item, '='); equals < 0 || (colon >= 0 && colon < equals) {
+			tree := ""
+			if name, rest, named := strings.Cut(item, ":"); named && slices.Contains(Trees, name) {
+				tree, item = name, rest
+			}
 			variant, setting, _ = strings.Cut(item, ":")
 			if !slices.Contains(known, bench.Variant(variant)) {
 				return nil, fmt.Errorf("arms: %q is not a variant; there are %s", variant, join(known))
 			}
-			specs = append(specs, Spec{Variant: bench.Variant(variant), Declared: map[string]string{}})
+			specs = append(specs, Spec{Tree: tree, Variant: bench.Variant(variant), Declared: map[string]string{}})
 			if setting == "" && !strings.HasSuffix(item, ":") {
 				continue
 			}
@@ -107,15 +119,19 @@ func (s Spec) declare(setting string) error {
 // String is the specification in canonical form: settings sorted by key. Parse
 // reads it back.
 func (s Spec) String() string {
+	name := string(s.Variant)
+	if s.Tree != "" {
+		name = s.Tree + ":" + name
+	}
 	if len(s.Declared) == 0 {
-		return string(s.Variant)
+		return name
 	}
 	settings := make([]string, 0, len(s.Declared))
 	for key, value := range s.Declared {
 		settings = append(settings, key+"="+strings.NewReplacer(`\`, `\\`, ",", `\,`).Replace(value))
 	}
 	sort.Strings(settings)
-	return string(s.Variant) + ":" + strings.Join(settings, ",")
+	return name + ":" + strings.Join(settings, ",")
 }
 
 // Resolve fills in the defaults and makes the labels unique: a repeated arm is
@@ -131,7 +147,7 @@ func Resolve(specs []Spec, c Context) []bench.Arm {
 		}
 		settings := s.settings(c)
 		arms = append(arms, bench.Arm{
-			Label: label, Variant: s.Variant, Declared: s.Declared, Settings: settings, Fingerprint: fingerprint(settings),
+			Label: label, Tree: s.Tree, Variant: s.Variant, Declared: s.Declared, Settings: settings, Fingerprint: fingerprint(settings),
 		})
 	}
 	return arms

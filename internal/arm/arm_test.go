@@ -148,3 +148,23 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTrees(t *testing.T) {
+	specs, err := Parse("base:cpu,head:cpu:threads=1,poll=0,cpu", known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range Resolve(specs, Context{}) {
+		got = append(got, a.Tree+" "+string(a.Variant)+" "+a.Label)
+	}
+	want := []string{"base cpu base:cpu", "head cpu head:cpu:poll=0,threads=1", " cpu cpu"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, list := range []string{"base", "base:", "base:head:cpu", "base:threads=1", "tail:cpu", "base::cpu"} {
+		if specs, err := Parse(list, known); err == nil {
+			t.Errorf("%q reads as %+v", list, specs)
+		}
+	}
+}

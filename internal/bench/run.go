@@ -11,6 +11,9 @@ type Arm struct {
 	// Label is unique in a run: the specification as the user wrote it in
 	// canonical form, with "#2", "#3" for repeats of the same arm.
 	Label string `json:"label"`
+	// Tree is the name of the source tree that the bundle was built from, one
+	// of the run's Trees; empty is the checkout that ran it.
+	Tree string `json:"tree,omitempty"`
 	// Variant is what is run.
 	Variant Variant `json:"variant"`
 	// Declared are the settings that the arm's specification states: the
@@ -23,6 +26,17 @@ type Arm struct {
 	Fingerprint string `json:"fingerprint"`
 	// Bundle is the build that runs.
 	Bundle BundleID `json:"bundle,omitempty"`
+}
+
+// Tree is a source tree that arms were built from, such as the base and the
+// head of a pull request.
+type Tree struct {
+	// Name is what arms call it: base, head.
+	Name string `json:"name"`
+	// Commit is the git commit's hash; empty for a working folder as it was.
+	Commit string `json:"commit,omitempty"`
+	// Of says what the commit is one of: "hexab" or "llama.cpp".
+	Of string `json:"of"`
 }
 
 // Model is a workload's model file.
@@ -81,6 +95,8 @@ type Run struct {
 	Device   Device  `json:"device"`
 	// Host describes the machine that drove the run.
 	Host map[string]string `json:"host,omitempty"`
+	// Trees are the source trees that arms name.
+	Trees []Tree `json:"trees,omitempty"`
 	// Bundles are the manifests without their files.
 	Bundles []BundleInfo `json:"bundles,omitempty"`
 	// Plan is every launch in order.

@@ -32,6 +32,10 @@ type Options struct {
 	Threshold string
 	// Out is the archive's root; empty is results.
 	Out string
+	// Base and Head are the commits that arms named base:... and head:... are
+	// built from, in Repo: a repository of hexab or of llama.cpp, by default
+	// this checkout. "." is the folder as it is.
+	Base, Head, Repo string
 	// Resume names a run to go on with.
 	Resume string
 	// Progress is auto, plain or off.
@@ -58,11 +62,12 @@ type request struct {
 	threshold   float64
 	out         string
 	repetitions int
+	repo        string
 }
 
 // understand checks the options before anything is built or started.
 func (w *Workspace) understand(o Options) (request, error) {
-	r := request{rounds: o.Rounds, baseline: o.Baseline, repetitions: DefaultRepetitions, threshold: stat.DefaultOptions().Threshold}
+	r := request{rounds: o.Rounds, baseline: o.Baseline, repo: o.Repo, repetitions: DefaultRepetitions, threshold: stat.DefaultOptions().Threshold}
 	if o.Arms == "" {
 		o.Arms = DefaultArms
 	}

@@ -39,6 +39,9 @@ func program(ctx context.Context, o ProgramOptions, needsModel bool, name string
 	if len(specs) != 1 {
 		return usage("arm: want one arm, not %q", o.Arm)
 	}
+	if specs[0].Tree != "" {
+		return usage("arm: %q names a source tree; this takes an arm of the checkout", o.Arm)
+	}
 	var aliases []string
 	if needsModel {
 		if aliases, err = w.aliases(o.Model); err != nil {
@@ -64,7 +67,7 @@ func program(ctx context.Context, o ProgramOptions, needsModel bool, name string
 	if err != nil {
 		return err
 	}
-	release, err := s.deploy(ctx, map[bench.Variant]build.Bundle{a.Variant: bundle}, files)
+	release, err := s.deploy(ctx, map[origin]build.Bundle{originOf(a): bundle}, files)
 	if err != nil {
 		return err
 	}

@@ -52,10 +52,15 @@ func ABTest(ctx context.Context, o Options) (err error) {
 		}
 		defer func() { err = errors.Join(err, s.archive.Close()) }()
 	}
-	builder, err := w.Builder(ctx)
+	specs := r.specs
+	if o.Resume != "" {
+		specs, o = specsOf(s.run), o.withTrees(s.run)
+	}
+	sources, err := w.trees(ctx, specs, o)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, sources.Close()) }()
 	wanted := o.Device
 	if o.Resume != "" && wanted == "" {
 		wanted = s.run.Device.Serial
@@ -64,7 +69,7 @@ func ABTest(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.target.Close()) }()
-	release, err := s.prepare(ctx, builder, r)
+	release, err := s.prepare(ctx, sources, r)
 	if err != nil {
 		return err
 	}
@@ -101,7 +106,7 @@ func (s *session) reopen(r request, o Options) error {
 
 // prepare builds, deploys and plans. A resumed run keeps its own plan, and its
 // bundles and models must be those it began with.
-func (s *session) prepare(ctx context.Context, builder *build.Builder, r request) (release func(), err error) {
+func (s *session) prepare(ctx context.Context, sources *trees, r request) (release func(), err error) {
 	aliases := r.aliases
 	arms := arm.Resolve(r.specs, arm.Context{BigCores: s.target.info.BigCores, Embedded: s.target.embedded, Backends: s.w.backends()})
 	resumed := s.archive != nil
@@ -111,25 +116,22 @@ func (s *session) prepare(ctx context.Context, builder *build.Builder, r request
 			aliases = append(aliases, m.Alias)
 		}
 	}
-	bundles := map[bench.Variant]build.Bundle{}
-	for i := range arms {
-		v := arms[i].Variant
-		if _, done := bundles[v]; !done {
-			if bundles[v], err = builder.Bundle(ctx, v, s.target.describe().Platform); err != nil {
-				return nil, err
-			}
+	began := slices.Clone(arms)
+	bundles, err := sources.bundles(ctx, arms, s.target.describe().Platform)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range arms {
+		if resumed && began[i].Bundle != a.Bundle {
+			return nil, fmt.Errorf("run %s began with bundle %s of %s; this checkout builds %s: a run can not mix builds", s.run.ID, began[i].Bundle.Short(), a.Label, a.Bundle.Short())
 		}
-		if resumed && arms[i].Bundle != bundles[v].ID {
-			return nil, fmt.Errorf("run %s began with bundle %s of %s; this checkout builds %s: a run can not mix builds", s.run.ID, arms[i].Bundle.Short(), v, bundles[v].ID.Short())
-		}
-		arms[i].Bundle = bundles[v].ID
 	}
 	files, err := s.w.workloads(ctx, aliases, s.target.embedded)
 	if err != nil {
 		return nil, err
 	}
 	if !resumed {
-		if err := s.plan(r, arms, files, bundles); err != nil {
+		if err := s.plan(r, arms, files, bundles, sources.named); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +143,7 @@ func (s *session) prepare(ctx context.Context, builder *build.Builder, r request
 }
 
 // plan makes the run's head.
-func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles map[bench.Variant]build.Bundle) error {
+func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles map[origin]build.Bundle, named []bench.Tree) error {
 	created := time.Now().UTC()
 	if !r.seedGiven {
 		r.seed = uint64(created.UnixNano()) % 1_000_000_007
@@ -170,17 +172,13 @@ func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles ma
 		aliases[i] = f.Alias
 		s.run.Models = append(s.run.Models, f.Model)
 	}
-	for _, b := range bundles {
-		s.run.Bundles = append(s.run.Bundles, bench.BundleInfo{
-			ID: b.ID, Variant: b.Variant, Platform: b.Platform, Source: b.Source, Compiler: b.Compiler, Flags: b.Flags, SDK: b.SDK,
-		})
-	}
+	s.run.Bundles, s.run.Trees = describeBundles(bundles), named
 	var err error
 	if s.run.Plan, err = plan.New(r.seed, r.rounds, aliases, labels); err != nil {
 		return &UsageError{err}
 	}
 	s.run.ID = store.NewID(created, r.seed, []byte(strings.Join(append(labels, aliases...), "\x00")))
-	s.run.Command = s.again(r, aliases)
+	s.run.Command = s.again(r, aliases) + treeFlags(named, r.repo)
 	return nil
 }
 
@@ -212,7 +210,7 @@ func version() string {
 }
 
 // deploy takes the device's lock and sends what is missing.
-func (s *session) deploy(ctx context.Context, bundles map[bench.Variant]build.Bundle, files []workload) (release func(), err error) {
+func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, files []workload) (release func(), err error) {
 	t := &deploy.Target{Device: s.target.Device, Progress: func(name string, size bench.Bytes) { s.w.Note("sending %s (%s)", name, size) }}
 	release, err = t.Lock(ctx, deploy.Self(s.run.ID), true)
 	if err != nil {

@@ -59,8 +59,10 @@ func ExitStatus(err error) int {
 type Workspace struct {
 	// Root is the checkout, Cache the cache folder.
 	Root, Cache string
-	Manifest    *models.Manifest
-	Variants    build.Variants
+	// Llama is a llama.cpp tree of the user's own; empty takes the pinned one.
+	Llama    string
+	Manifest *models.Manifest
+	Variants build.Variants
 	// Out receives results, Err progress.
 	Out, Err io.Writer
 	// Width is the terminal's width, zero when Out is no terminal.
@@ -75,31 +77,36 @@ func Open() (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{Root: root, Out: os.Stdout, Err: os.Stderr, started: time.Now()}
+	return openAt(root)
+}
+
+// load reads what the checkout and the environment say.
+func (w *Workspace) load() (err error) {
+	w.Llama = os.Getenv(EnvLlama)
 	if w.Cache = os.Getenv(EnvCache); w.Cache == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
-			return nil, fmt.Errorf("no cache folder: %w; set %s", err, EnvCache)
+			return fmt.Errorf("no cache folder: %w; set %s", err, EnvCache)
 		}
 		w.Cache = filepath.Join(user, "hexab")
 	}
 	if w.Cache, err = filepath.Abs(w.Cache); err != nil {
-		return nil, err
+		return err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "models.yaml"))
+	text, err := os.ReadFile(filepath.Join(w.Root, "models.yaml"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if w.Manifest, err = models.Parse("models.yaml", text); err != nil {
-		return nil, err
+		return err
 	}
-	if w.Variants, err = build.LoadVariants(os.DirFS(filepath.Join(root, "backends"))); err != nil {
-		return nil, err
+	if w.Variants, err = build.LoadVariants(os.DirFS(filepath.Join(w.Root, "backends"))); err != nil {
+		return err
 	}
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		w.Width = width
 	}
-	return w, nil
+	return nil
 }
 
 func findRoot() (string, error) {
@@ -157,8 +164,8 @@ func (w *Workspace) needs() []host.Need {
 // Source provides the llama.cpp sources.
 func (w *Workspace) Source(ctx context.Context) (source.Tree, error) {
 	opt := source.Options{Cache: w.Cache, Note: func(line string) { w.Note("%s", line) }}
-	if dir := os.Getenv(EnvLlama); dir != "" {
-		return source.Local(ctx, dir, opt)
+	if w.Llama != "" {
+		return source.Local(ctx, w.Llama, opt)
 	}
 	pin := w.pin()
 	tree, err := source.Get(ctx, pin, opt)
