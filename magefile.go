@@ -10,6 +10,7 @@ import (
 
 	"github.com/magefile/mage/mg"
 
+	"hexab/internal/backendops"
 	"hexab/internal/bench"
 	"hexab/internal/harness"
 )
@@ -77,6 +78,21 @@ func LlamaCLI(ctx context.Context, model, arm, device *string) error {
 // LlamaVersion shows the version of the programs on the device (-arm= -device=).
 func LlamaVersion(ctx context.Context, arm, device *string) error {
 	return done(harness.LlamaVersion(ctx, once(nil, arm, device)))
+}
+
+// TestOps tests every operation on the device against the CPU reference (-arm= -device=).
+func TestOps(ctx context.Context, arm, device *string) error {
+	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Test, Arm: text(arm), Device: text(device)}))
+}
+
+// TestOp OP tests one operation, such as MUL_MAT (-params=REGEX -arm= -device=).
+func TestOp(ctx context.Context, op string, params, arm, device *string) error {
+	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Test, Op: op, Params: text(params), Arm: text(arm), Device: text(device)}))
+}
+
+// PerfOp OP measures one operation on the device (-params=REGEX -arm= -device=).
+func PerfOp(ctx context.Context, op string, params, arm, device *string) error {
+	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Perf, Op: op, Params: text(params), Arm: text(arm), Device: text(device)}))
 }
 
 // UpdateCPULibs builds the CPU variant and sends the device what it lacks.

@@ -25,65 +25,16 @@ type ProgramOptions struct {
 // program runs one program of an arm's bundle on the device with its output
 // shown. Arguments are made from the model's path on the device.
 func program(ctx context.Context, o ProgramOptions, needsModel bool, name string, arguments func(a bench.Arm, embedded bool, model string) ([]string, error)) (err error) {
-	w, err := Open()
+	one, err := openSingle(ctx, o, needsModel)
 	if err != nil {
 		return err
 	}
-	if o.Arm == "" {
-		o.Arm = string(bench.CPU)
-	}
-	specs, err := arm.Parse(o.Arm, w.known())
-	if err != nil {
-		return &UsageError{err}
-	}
-	if len(specs) != 1 {
-		return usage("arm: want one arm, not %q", o.Arm)
-	}
-	if specs[0].Tree != "" {
-		return usage("arm: %q names a source tree; this takes an arm of the checkout", o.Arm)
-	}
-	var aliases []string
-	if needsModel {
-		if aliases, err = w.aliases(o.Model); err != nil {
-			return &UsageError{err}
-		}
-	}
-	builder, err := w.Builder(ctx)
+	defer func() { err = errors.Join(err, one.Close()) }()
+	args, err := arguments(one.arm, one.target.embedded, one.model)
 	if err != nil {
 		return err
 	}
-	s := &session{w: w}
-	if s.target, err = w.openTarget(ctx, o.Device); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.target.Close()) }()
-	a := arm.Resolve(specs, arm.Context{BigCores: s.target.info.BigCores, Embedded: s.target.embedded, Backends: w.backends()})[0]
-	bundle, err := builder.Bundle(ctx, a.Variant, s.target.describe().Platform)
-	if err != nil {
-		return err
-	}
-	a.Bundle = bundle.ID
-	files, err := w.workloads(ctx, aliases, s.target.embedded)
-	if err != nil {
-		return err
-	}
-	release, err := s.deploy(ctx, map[origin]build.Bundle{originOf(a): bundle}, files)
-	if err != nil {
-		return err
-	}
-	defer release()
-	model := ""
-	if len(files) > 0 {
-		model = s.models[files[0].Alias]
-		if files[0].StandIn {
-			w.Note("%s is a stand-in with random weights", files[0].Alias)
-		}
-	}
-	args, err := arguments(a, s.target.embedded, model)
-	if err != nil {
-		return err
-	}
-	exit, err := s.target.Run(ctx, device.Command{Script: s.script(a, "./"+name, args), Stdout: w.Out, Stderr: w.Err})
+	exit, err := one.target.Run(ctx, device.Command{Script: one.script(one.arm, "./"+name, args), Stdout: one.w.Out, Stderr: one.w.Err})
 	if err != nil {
 		return err
 	}
@@ -91,6 +42,83 @@ func program(ctx context.Context, o ProgramOptions, needsModel bool, name string
 		return fmt.Errorf("%s ended with status %d", name, exit.Status)
 	}
 	return nil
+}
+
+// single is one arm's bundle on a device, ready to run a program by hand.
+type single struct {
+	*session
+	arm bench.Arm
+	// model is the model's path on the device; empty without one.
+	model   string
+	release func()
+}
+
+// Close gives the device back.
+func (s *single) Close() error {
+	if s.release != nil {
+		s.release()
+	}
+	return s.target.Close()
+}
+
+// openSingle builds and deploys what the options name.
+func openSingle(ctx context.Context, o ProgramOptions, needsModel bool) (one *single, err error) {
+	w, err := Open()
+	if err != nil {
+		return nil, err
+	}
+	if o.Arm == "" {
+		o.Arm = string(bench.CPU)
+	}
+	specs, err := arm.Parse(o.Arm, w.known())
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	if len(specs) != 1 {
+		return nil, usage("arm: want one arm, not %q", o.Arm)
+	}
+	if specs[0].Tree != "" {
+		return nil, usage("arm: %q names a source tree; this takes an arm of the checkout", o.Arm)
+	}
+	var aliases []string
+	if needsModel {
+		if aliases, err = w.aliases(o.Model); err != nil {
+			return nil, &UsageError{err}
+		}
+	}
+	builder, err := w.Builder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	one = &single{session: &session{w: w}}
+	if one.target, err = w.openTarget(ctx, o.Device); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, one.Close())
+		}
+	}()
+	one.arm = arm.Resolve(specs, arm.Context{BigCores: one.target.info.BigCores, Embedded: one.target.embedded, Backends: w.backends()})[0]
+	bundle, err := builder.Bundle(ctx, one.arm.Variant, one.target.describe().Platform)
+	if err != nil {
+		return nil, err
+	}
+	one.arm.Bundle = bundle.ID
+	files, err := w.workloads(ctx, aliases, one.target.embedded)
+	if err != nil {
+		return nil, err
+	}
+	if one.release, err = one.deploy(ctx, map[origin]build.Bundle{originOf(one.arm): bundle}, files); err != nil {
+		return nil, err
+	}
+	if len(files) > 0 {
+		one.model = one.models[files[0].Alias]
+		if files[0].StandIn {
+			w.Note("%s is a stand-in with random weights", files[0].Alias)
+		}
+	}
+	return one, nil
 }
 
 // LlamaBench runs llama-bench once and shows what it prints.

@@ -25,7 +25,8 @@ var allowed = map[string]string{
 	"standin":    "gguf",
 	"calibrate":  "stat",
 	"compare":    "bench stat arm",
-	"report":     "bench stat compare",
+	"backendops": "",
+	"report":     "bench stat compare backendops",
 	// L2: the machine and the device.
 	"proc":   "",
 	"fetch":  "",
@@ -41,6 +42,7 @@ var allowed = map[string]string{
 	// L3: joins them.
 	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
 		"knobs " +
+		"backendops " +
 		"proc fetch host source build adb phone device deploy store simsdk",
 }
 
