@@ -126,6 +126,11 @@ func Doctor(ctx context.Context) error { return done(harness.Doctor(ctx)) }
 // Knobs lists the environment variables of the Hexagon backend, checked against the llama.cpp tree in use.
 func Knobs(ctx context.Context) error { return done(harness.Knobs(ctx)) }
 
+// AlignMacros finds ragged multi-line macros (-mode=check, diff or fix; -path= of sources; -column=min, max or majority).
+func AlignMacros(ctx context.Context, mode, path, column *string) error {
+	return done(harness.AlignMacros(ctx, text(mode), text(path), text(column)))
+}
+
 // Check runs vet, staticcheck, the format check and the unit tests.
 func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 

@@ -4,7 +4,10 @@
 // what is written, not at what one configuration makes of it.
 package csource
 
-import "sort"
+import (
+	"bytes"
+	"sort"
+)
 
 // Kind is what a token is.
 type Kind uint8
@@ -30,6 +33,8 @@ type Token struct {
 	Line int
 	// Directive is set for tokens of a preprocessor line.
 	Directive bool
+	// Opens is set for the # that begins a preprocessor line.
+	Opens bool
 }
 
 // Is tells whether the token is this very punctuation or word.
@@ -111,6 +116,7 @@ func (l *lexer) next() {
 	case b == '#' && l.freshLine:
 		l.directive = true
 		l.emit(Punctuation, 1)
+		l.tokens[len(l.tokens)-1].Opens = true
 	case b == '/' && l.peek(1) == '/':
 		l.emit(Comment, l.until(2, "\n"))
 		return
@@ -154,9 +160,9 @@ func (l *lexer) peek(n int) byte {
 
 // until counts the bytes up to the given end, not including it.
 func (l *lexer) until(from int, end string) int {
-	for n := from; l.at+n+len(end) <= len(l.text); n++ {
-		if string(l.text[l.at+n:l.at+n+len(end)]) == end {
-			return n
+	if from := l.at + from; from <= len(l.text) {
+		if n := bytes.Index(l.text[from:], []byte(end)); n >= 0 {
+			return from + n - l.at
 		}
 	}
 	return len(l.text) - l.at

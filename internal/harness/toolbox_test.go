@@ -2,8 +2,11 @@ package harness
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"hexab/internal/macros"
 )
 
 // pinned is a workspace with the pinned llama.cpp tree; the test is skipped
@@ -46,6 +49,40 @@ func TestUnknownVariables(t *testing.T) {
 		_, err := w.understand(Options{Arms: arms})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", arms, err, want)
+		}
+	}
+}
+
+// TestMacrosOfPinnedTree holds how many macros of the pinned sources are not
+// aligned, and that mending them all leaves none.
+func TestMacrosOfPinnedTree(t *testing.T) {
+	w := pinned(t)
+	tree, err := w.Source(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string][2]int{backendFolder: {87, 0}, "ggml/src": {219, 39}, "ggml/include": {8, 8}} {
+		files, err := sources(filepath.Join(tree.Dir, folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := [2]int{}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mended, findings, err := macros.Align(source, macros.Least)
+			if err != nil {
+				t.Fatal(file, err)
+			}
+			got[0], got[1] = got[0]+macros.Count(source), got[1]+len(findings)
+			if _, left, err := macros.Align(mended, macros.Least); err != nil || left != nil {
+				t.Errorf("%s: %v left after mending, %v", file, left, err)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d macros, %d not aligned, want %v", folder, got[0], got[1], want)
 		}
 	}
 }

@@ -19,6 +19,7 @@ var allowed = map[string]string{
 	"plan":       "bench",
 	"arm":        "bench knobs",
 	"knobs":      "csource",
+	"macros":     "csource",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
 	"models":     "",
@@ -41,8 +42,8 @@ var allowed = map[string]string{
 	"simsdk": "hexclang",
 	// L3: joins them.
 	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
-		"knobs " +
 		"backendops " +
+		"knobs macros " +
 		"proc fetch host source build adb phone device deploy store simsdk",
 }
 
