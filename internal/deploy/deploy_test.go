@@ -5,10 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +30,10 @@ type shellDevice struct {
 func (d *shellDevice) Serial() string { return "shell" }
 func (d *shellDevice) Root() string   { return d.root }
 func (d *shellDevice) Close() error   { return nil }
+
+func (d *shellDevice) Await(context.Context, time.Duration) error { return nil }
+func (d *shellDevice) KillMarked(context.Context, string) error   { return nil }
+
 func (d *shellDevice) Run(ctx context.Context, c device.Command) (device.Exit, error) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", c.Script)
 	cmd.Stdout, cmd.Stderr = c.Stdout, c.Stderr
@@ -193,6 +201,38 @@ func TestDeadHolderIsTakenOver(t *testing.T) {
 	}
 	if _, err := target.Lock(t.Context(), Self("x"), false); err != nil {
 		t.Errorf("a dead holder without a run name is not taken over: %v", err)
+	}
+}
+
+// Of many runs that find a dead holder at the same time, one gets the lock.
+func TestDeadHolderIsTakenOverByOne(t *testing.T) {
+	d := newDevice(t)
+	c := exec.Command("true")
+	_ = c.Run()
+	gone := Self("old")
+	gone.PID = c.Process.Pid
+	if _, err := (&Target{Device: d}).Lock(t.Context(), gone, false); err != nil {
+		t.Fatal(err)
+	}
+	// A take-over that died half-way is in the way of none.
+	_ = os.MkdirAll(d.root+"/lock.taking", 0o755)
+	_ = os.WriteFile(d.root+"/lock.taking/pid", []byte(fmt.Sprint(gone.PID)), 0o644)
+	var wait sync.WaitGroup
+	var holders atomic.Int32
+	for i := range 8 {
+		wait.Go(func() {
+			_, err := (&Target{Device: d}).Lock(t.Context(), Self(fmt.Sprintf("run-%d", i)), false)
+			var locked *LockedError
+			if err == nil {
+				holders.Add(1)
+			} else if !errors.As(err, &locked) || !strings.Contains(err.Error(), "run-") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	wait.Wait()
+	if holders.Load() != 1 {
+		t.Errorf("%d runs hold the lock", holders.Load())
 	}
 }
 

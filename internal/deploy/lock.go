@@ -72,14 +72,19 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is in use by %s; if that process is gone for good, remove %s on the device", e.Serial, e.Holder, e.Path)
 }
 
-// lockPoll is how often a held lock is looked at again.
-const lockPoll = 2 * time.Second
+// lockPoll is how often a held lock is looked at again, briefPoll one that is
+// about to change hands: so often at most, since a run may die in between.
+const (
+	lockPoll      = 2 * time.Second
+	briefPoll     = 200 * time.Millisecond
+	maxBriefLooks = 10
+)
 
 // Lock takes the device's lock, a folder that only one can make. A dead
 // holder's lock is taken over; a living one is waited for, or is a
 // *LockedError when wait is not set.
 func (t *Target) Lock(ctx context.Context, self Holder, wait bool) (release func(), err error) {
-	for {
+	for looks := 1; ; looks++ {
 		holder, err := t.tryLock(ctx, self)
 		if err != nil {
 			return nil, err
@@ -87,25 +92,31 @@ func (t *Target) Lock(ctx context.Context, self Holder, wait bool) (release func
 		if holder == nil {
 			return func() { t.unlock(context.WithoutCancel(ctx), self) }, nil
 		}
-		if holder.dead(self) {
-			// Only the lock of this very holder is removed: another process may
-			// have taken it over in between.
-			if _, err := t.ask(ctx, "take over the lock", t.removeScript(*holder)); err != nil {
+		pause := lockPoll
+		switch dead := holder.dead(self); {
+		case dead:
+			taken, err := t.takeOver(ctx, *holder)
+			if err != nil {
 				return nil, err
 			}
-			continue
+			if taken {
+				continue
+			}
+			pause = briefPoll // another run takes it over just now
+		case holder.PID == 0:
+			pause = briefPoll // just taken, its holder not written yet
 		}
 		locked := &LockedError{t.Device.Serial(), t.path("lock"), *holder}
-		if !wait || holder.PID == 0 { // nobody is known to give the lock back
+		if pause == lockPoll && !wait || pause == briefPoll && looks > maxBriefLooks {
 			return nil, locked
 		}
-		if t.Progress != nil {
+		if pause == lockPoll && t.Progress != nil {
 			t.Progress("waiting: "+locked.Error(), 0)
 		}
 		select {
 		case <-ctx.Done():
 			return nil, errors.Join(context.Cause(ctx), locked)
-		case <-time.After(lockPoll):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -133,6 +144,26 @@ func (t *Target) tryLock(ctx context.Context, self Holder) (*Holder, error) {
 		}
 	}
 	return nil, t.fail("take the lock", strings.Join(answers, "\n"), errors.New("no answer"))
+}
+
+// takeOver removes the lock of a holder that is dead. Looking whose lock it is
+// and removing it is one step for all runs that try: a second folder lets in
+// one of them at a time, else the lock of the first could fall to the second.
+// It is false when another is at it.
+func (t *Target) takeOver(ctx context.Context, dead Holder) (bool, error) {
+	taking := device.Quote(t.path("lock.taking"))
+	script := fmt.Sprintf(`if mkdir %[1]s 2>/dev/null; then
+echo $$ > %[1]s/pid
+%[2]s
+rm -rf %[1]s
+echo "%[3]sdone"
+else
+p=$(cat %[1]s/pid 2>/dev/null)
+[ -n "$p" ] && ! kill -0 "$p" 2>/dev/null && rm -rf %[1]s
+true
+fi`, taking, t.removeScript(dead), answerMark)
+	answers, err := t.ask(ctx, "take over the lock", script)
+	return len(answers) > 0 && answers[0] == "done", err
 }
 
 func (t *Target) removeScript(h Holder) string {

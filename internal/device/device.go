@@ -31,6 +31,14 @@ type Device interface {
 	Push(ctx context.Context, local, remote string) error
 	// Pull copies a file of the device to a local path.
 	Pull(ctx context.Context, remote, local string) error
+	// Await waits until a command runs on the device again, connecting anew
+	// where that takes it, and asks every interval until ctx ends. What only
+	// a person can mend is an error at once.
+	Await(ctx context.Context, interval time.Duration) error
+	// KillMarked ends every process on the device that has the word in its
+	// command line or environment: what a killed run left behind. The word
+	// must be unmistakable, at least eight letters, digits or - _ . :
+	KillMarked(ctx context.Context, word string) error
 	// Close gives the device back.
 	Close() error
 }

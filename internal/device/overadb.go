@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"time"
 
 	"hexab/internal/adb"
 	"hexab/internal/bench"
@@ -64,6 +65,14 @@ func (d *overADB) Push(ctx context.Context, local, remote string) error {
 
 func (d *overADB) Pull(ctx context.Context, remote, local string) error {
 	return d.explain(ctx, "pull "+path.Base(remote), d.adb.Pull(ctx, remote, local))
+}
+
+func (d *overADB) Await(ctx context.Context, interval time.Duration) error {
+	return d.explain(ctx, "wait for the device", d.adb.WaitReady(ctx, interval))
+}
+
+func (d *overADB) KillMarked(ctx context.Context, word string) error {
+	return d.explain(ctx, "end what a killed run left", d.adb.KillMarked(ctx, word))
 }
 
 // explain puts what adb concluded in a device's terms: what it means for a

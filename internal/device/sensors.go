@@ -51,7 +51,7 @@ func parseSensors(text string) Reading {
 		}
 		switch section {
 		case "boot":
-			if len(line) == 36 {
+			if isBootID(line) {
 				r.BootID = line
 			}
 		case "memory":

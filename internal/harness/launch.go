@@ -66,11 +66,11 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 	defer cancel()
 	var out bytes.Buffer
 	tail := &tailWriter{}
-	record.Started = time.Now().UTC()
+	record.Started = s.clock.now().UTC()
 	exit, err := s.target.Run(timed, device.Command{
 		Script: script, Stdout: io.MultiWriter(&cappedBuffer{&out}, log), Stderr: io.MultiWriter(tail, log),
 	})
-	record.Wall = bench.Nanoseconds(time.Since(record.Started))
+	record.Wall = bench.Nanoseconds(s.clock.now().Sub(record.Started))
 	if closed := log.Close(); closed != nil {
 		return record, closed
 	}
@@ -85,7 +85,7 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 // script is the shell text that runs a program of the arm's bundle.
 func (s *session) script(a bench.Arm, program string, args []string) string {
 	folder := device.Quote(s.bundles[a.Bundle])
-	words := []string{"LD_LIBRARY_PATH=" + folder, "ADSP_LIBRARY_PATH=" + folder}
+	words := []string{"HEXAB_LAUNCH=" + s.target.launchMark(), "LD_LIBRARY_PATH=" + folder, "ADSP_LIBRARY_PATH=" + folder}
 	for _, setting := range arm.Env(a) {
 		name, value, _ := strings.Cut(setting, "=")
 		words = append(words, name+"="+device.Quote(value))
@@ -139,7 +139,7 @@ func (s *session) lost(ctx context.Context, record bench.Record, err error) (ben
 		return record, context.Cause(ctx)
 	}
 	if record.Started.IsZero() {
-		record.Started = time.Now().UTC()
+		record.Started = s.clock.now().UTC()
 	}
 	var fault *device.Error
 	switch {
@@ -173,13 +173,19 @@ func (s *session) gate(ctx context.Context, record *bench.Record) (device.Readin
 	if s.target.embedded {
 		limit = coolWaitSim
 	}
-	deadline := time.Now().Add(limit)
+	deadline := s.clock.now().Add(limit)
 	for {
 		reading, err := device.ReadSensors(ctx, s.target)
 		if err != nil {
 			return reading, err
 		}
 		record.Before = &reading.Sensors
+		if reading.BootID != "" && s.bootID != "" && reading.BootID != s.bootID {
+			if err := s.rebooted(ctx, reading.BootID); err != nil {
+				return reading, err
+			}
+			continue
+		}
 		hottest, known := device.Hottest(reading.Sensors)
 		if !known {
 			return reading, nil
@@ -190,14 +196,12 @@ func (s *session) gate(ctx context.Context, record *bench.Record) (device.Readin
 		if hottest <= *s.coolBaseline+coolWindow {
 			return reading, nil
 		}
-		if time.Now().After(deadline) {
+		if s.clock.now().After(deadline) {
 			record.Marks = append(record.Marks, bench.MarkHot)
 			return reading, nil
 		}
-		select {
-		case <-ctx.Done():
-			return reading, ctx.Err()
-		case <-time.After(coolPollSeconds * time.Second):
+		if err := s.clock.sleep(ctx, coolPollSeconds*time.Second); err != nil {
+			return reading, err
 		}
 	}
 }

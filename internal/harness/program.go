@@ -90,7 +90,7 @@ func openSingle(ctx context.Context, o ProgramOptions, needsModel bool) (one *si
 	if err != nil {
 		return nil, err
 	}
-	one = &single{session: &session{w: w}}
+	one = &single{session: w.newSession()}
 	if one.target, err = w.openTarget(ctx, o.Device); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -31,7 +32,16 @@ type session struct {
 	models  map[string]string
 	// coolBaseline is the hottest sensor at the session's start.
 	coolBaseline *bench.Celsius
-	failures     map[string]int
+	// built are the bundles that bundles names; bootID is the device's boot
+	// that they were verified in.
+	built  []build.Bundle
+	bootID string
+	tally  tally
+	clock  clock
+}
+
+func (w *Workspace) newSession() *session {
+	return &session{w: w, clock: wallClock, tally: tally{cells: map[string]int{}}}
 }
 
 // ABTest runs a comparison and prints its tables. The error is a *HolesError
@@ -41,7 +51,7 @@ func ABTest(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	s := &session{w: w, failures: map[string]int{}}
+	s := w.newSession()
 	r, err := w.understand(o)
 	if err != nil {
 		return err
@@ -212,7 +222,10 @@ func version() string {
 // deploy takes the device's lock and sends what is missing.
 func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, files []workload) (release func(), err error) {
 	t := &deploy.Target{Device: s.target.Device, Progress: func(name string, size bench.Bytes) { s.w.Note("sending %s (%s)", name, size) }}
-	release, err = t.Lock(ctx, deploy.Self(s.run.ID), true)
+	err = s.retrying(ctx, func() error {
+		release, err = t.Lock(ctx, deploy.Self(s.run.ID), true)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -221,43 +234,42 @@ func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, f
 			release()
 		}
 	}()
+	if err := s.retrying(ctx, func() error { return s.target.KillMarked(ctx, s.target.launchMark()) }); err != nil {
+		return nil, err
+	}
+	s.built, s.bootID = slices.Collect(maps.Values(bundles)), s.target.info.BootID
 	s.bundles, s.models = map[bench.BundleID]string{}, map[string]string{}
 	var sent deploy.Sent
 	for _, b := range bundles {
-		dir, n, err := t.Bundle(ctx, b.Bundle, b.Dir)
+		err := s.retrying(ctx, func() error {
+			dir, n, err := t.Bundle(ctx, b.Bundle, b.Dir)
+			sent.Add(n)
+			s.bundles[b.ID] = dir
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		sent.Add(n)
-		s.bundles[b.ID] = dir
 	}
 	for _, f := range files {
-		path, n, err := t.Model(ctx, f.Alias, f.path, f.SHA256, f.Size)
+		err := s.retrying(ctx, func() error {
+			path, n, err := t.Model(ctx, f.Alias, f.path, f.SHA256, f.Size)
+			sent.Add(n)
+			s.models[f.Alias] = path
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		sent.Add(n)
-		s.models[f.Alias] = path
 	}
 	s.w.Note("deployed: %d files sent (%s)", sent.Files, sent.Bytes)
 	return release, nil
 }
 
-// Bounds on trying again.
-const (
-	maxAttempts = 3 // of one launch, after infrastructure faults only
-	maxFailures = 3 // of one cell in a row, before the cell is given up
-	reconnect   = 30 * time.Second
-)
-
 // launches runs what the journal does not have yet.
 func (s *session) launches(ctx context.Context) error {
-	done := map[int]bool{}
-	for _, record := range s.archive.Records() {
-		done[record.Seq] = record.Fault != bench.FaultInfrastructure || record.Attempt >= maxAttempts
-		s.count(record)
-	}
-	began, ran, left := time.Now(), 0, 0
+	done := settled(s.archive.Records(), &s.tally)
+	began, ran, left := s.clock.now(), 0, 0
 	for _, l := range s.run.Plan {
 		if !done[l.Seq] {
 			left++
@@ -275,67 +287,10 @@ func (s *session) launches(ctx context.Context) error {
 			return err
 		}
 		ran++
-		rest := time.Duration(float64(time.Since(began)) / float64(ran) * float64(left-ran)).Round(time.Second)
+		rest := time.Duration(float64(s.clock.now().Sub(began)) / float64(ran) * float64(left-ran)).Round(time.Second)
 		s.w.Note("%3d of %d  %-12s %-20s %s, about %s left", l.Seq+1, len(s.run.Plan), l.Model, l.Arm, summary(record), rest)
 	}
 	return nil
-}
-
-// one runs a launch, again after faults of the infrastructure, and journals
-// every attempt before anything else happens.
-func (s *session) one(ctx context.Context, l bench.Launch) (bench.Record, error) {
-	attempt := s.archive.Attempts(l.Seq) + 1
-	for {
-		record, err := bench.Record{Launch: l, Attempt: attempt, Started: time.Now().UTC(), Outcome: bench.OutcomeNotRun,
-			Reason: fmt.Sprintf("given up after %d failures in a row of %s with %s", maxFailures, l.Arm, l.Model)}, error(nil)
-		if s.failures[l.Model+"\x00"+l.Arm] < maxFailures {
-			record, err = s.launch(ctx, l, attempt)
-		}
-		if err != nil {
-			return record, err
-		}
-		if attempt > 1 && record.Outcome == bench.OutcomeOK {
-			record.Marks = append(record.Marks, bench.MarkRetried)
-		}
-		if err := s.archive.Append(record); err != nil {
-			return record, err
-		}
-		s.count(record)
-		if record.Fault != bench.FaultInfrastructure || attempt >= maxAttempts {
-			if record.Fault == bench.FaultInfrastructure || record.Outcome == bench.OutcomeTransportLost {
-				return record, fmt.Errorf("the device is out of reach: %s", record.Reason)
-			}
-			return record, nil
-		}
-		s.w.Note("launch %d: %s; trying again", l.Seq+1, record.Reason)
-		s.await(ctx)
-		attempt++
-	}
-}
-
-// await waits for the device to answer again, for a bounded time.
-func (s *session) await(ctx context.Context) {
-	deadline := time.Now().Add(reconnect)
-	for ctx.Err() == nil && time.Now().Before(deadline) {
-		if _, err := device.ReadSensors(ctx, s.target); err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
-}
-
-// count keeps the number of failures in a row of each cell.
-func (s *session) count(record bench.Record) {
-	cell := record.Model + "\x00" + record.Arm
-	switch {
-	case record.Outcome == bench.OutcomeOK:
-		s.failures[cell] = 0
-	case record.Fault != bench.FaultInfrastructure && record.Outcome != bench.OutcomeNotRun:
-		s.failures[cell]++
-	}
 }
 
 // summary is a launch in a few words for the progress line.
