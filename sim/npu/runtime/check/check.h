@@ -81,7 +81,10 @@ void check_window_access(uint64_t address, size_t bytes, bool extended_allowed, 
 
 /* ---- stack ---- */
 
-void check_stack(const struct dsp_thread * t);
-void check_stack_all(void);
+/* Bytes of stack beyond the usual that the check wants for a thread that asked for so many. */
+size_t check_stack_room(size_t asked);
+void check_stack_begins(struct dsp_thread * t); /* in the thread itself */
+/* True when it was reported and the access may be repeated. */
+bool check_stack_fault(uintptr_t address);
 
 #endif

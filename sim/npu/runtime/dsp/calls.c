@@ -131,6 +131,34 @@ static void maintain(const struct arguments * a, bool before) {
     }
 }
 
+/* Turns of the application and the DSP with shared memory. Calls run beside each other: the first of them begins the
+ * DSP's turn, each brings what its caller has written, and the last ends the turn. With a queue, its packets are the
+ * turns, and calls may run beside a batch. */
+static struct {
+    pthread_mutex_t lock;
+    unsigned active;
+} turn = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void turn_begins(void) {
+    pthread_mutex_lock(&turn.lock);
+    turn.active++;
+    pthread_mutex_unlock(&turn.lock);
+    if (checks.coherency && !queue_imported()) {
+        coherency_enter();
+    }
+}
+
+static void turn_ends(void) {
+    pthread_mutex_lock(&turn.lock);
+    if (--turn.active == 0 && !queue_imported()) {
+        dma_drain();
+        if (checks.coherency) {
+            coherency_leave();
+        }
+    }
+    pthread_mutex_unlock(&turn.lock);
+}
+
 static int serve_invoke(int socket, const struct channel_frame * f) {
     struct arguments * a = calloc(1, sizeof *a);
     const uint8_t * inputs;
@@ -143,20 +171,11 @@ static int serve_invoke(int socket, const struct channel_frame * f) {
     int status = place(a, f, inputs);
     if (!status) {
         fault_plan_step();
-        /* With a queue, its packets are the application's turns, and calls may run beside a batch. */
-        bool turn = !queue_imported();
-        if (turn && checks.coherency) {
-            coherency_enter();
-        }
+        turn_begins();
         maintain(a, true);
         status = skel_invoke(a->head.handle, a->head.scalars, a->arg);
-        if (turn) {
-            dma_drain();
-        }
         maintain(a, false);
-        if (turn && checks.coherency) {
-            coherency_leave();
-        }
+        turn_ends();
     }
     struct iovec outputs[WIRE_MAX_ARGS];
     int n = 0;
@@ -165,12 +184,13 @@ static int serve_invoke(int socket, const struct channel_frame * f) {
             outputs[n++] = (struct iovec){a->arg[i].buf.pv, a->wire[i].bytes};
         }
     }
-    int sent = reply(socket, status, 0, outputs, n);
+    /* Before the answer: the caller may give the buffer's number to another one at once. */
     for (uint32_t i = 0; i < a->borrowed; i++) {
         if (a->wire[i].app_fd >= 0 && a->arg[i].buf.pv) {
             mapping_release(a->wire[i].app_fd);
         }
     }
+    int sent = reply(socket, status, 0, outputs, n);
     heap_free(a->block);
     free(a);
     return sent;
@@ -193,10 +213,8 @@ static void serve(void * argument) {
     thread_detach(thread_self()->id);
 }
 
-#define CALLER_STACK 65536 /* FastRPC's default is 16 KiB; the calls here are answered by kernels too */
-
-void calls_serve(int socket) {
-    if (!thread_start("fastrpc", CALLER_STACK, 192, serve, (void *)(intptr_t)socket)) {
+void calls_serve(int socket, int priority, uint32_t stack_bytes) {
+    if (!thread_start("fastrpc", stack_bytes, priority, serve, (void *)(intptr_t)socket)) {
         close(socket); /* the application sees a connection that ends */
     }
 }

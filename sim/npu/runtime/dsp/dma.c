@@ -29,6 +29,7 @@ struct engine {
     pthread_mutex_t lock;
     struct transfer * pending; /* ring */
     size_t first, n, room;
+    bool abandoned; /* its thread has ended */
     struct engine * next;
 };
 
@@ -49,20 +50,49 @@ static void choose(void) {
 
 static _Thread_local struct engine * mine;
 
+/* An idle engine whose thread has ended; NULL when there is none. */
+static struct engine * take_over(void) {
+    pthread_mutex_lock(&all.lock);
+    struct engine * e = all.list;
+    for (; e; e = e->next) {
+        pthread_mutex_lock(&e->lock);
+        bool idle = e->abandoned && e->n == 0;
+        pthread_mutex_unlock(&e->lock);
+        if (idle) {
+            e->abandoned = false;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+    return e;
+}
+
 static struct engine * engine(void) {
     if (!mine) {
         pthread_once(&all.once, choose);
-        mine = calloc(1, sizeof *mine);
+        mine = take_over();
         if (!mine) {
-            abort();
+            mine = calloc(1, sizeof *mine);
+            if (!mine) {
+                abort();
+            }
+            pthread_mutex_init(&mine->lock, NULL);
+            pthread_mutex_lock(&all.lock);
+            mine->next = all.list; /* engines stay: a transfer may outlive its thread */
+            all.list   = mine;
+            pthread_mutex_unlock(&all.lock);
         }
-        pthread_mutex_init(&mine->lock, NULL);
-        pthread_mutex_lock(&all.lock);
-        mine->next = all.list; /* engines stay: threads are few, and a transfer may outlive its thread */
-        all.list   = mine;
-        pthread_mutex_unlock(&all.lock);
     }
     return mine;
+}
+
+void dma_thread_end(void) {
+    if (mine) {
+        pthread_mutex_lock(&all.lock);
+        mine->abandoned = true;
+        pthread_mutex_unlock(&all.lock);
+        mine = NULL;
+    }
 }
 
 static struct transfer decode(struct descriptor * d) {

@@ -73,7 +73,8 @@ struct dsp_thread {
     uint8_t * stack;
     size_t stack_bytes; /* the simulated stack, larger than asked */
     size_t asked_bytes;
-    uint8_t * stack_top; /* frame at which the entry began */
+    uint8_t * stack_top;   /* frame at which the entry began */
+    uint8_t * stack_limit; /* below it lies what the device's thread would not have: check; else NULL */
     int priority;
     uint64_t last_line; /* last line maintained: counting */
     pthread_t pthread;
@@ -86,10 +87,6 @@ struct dsp_thread * thread_self(void);
 /* A DSP thread for the process itself: FastRPC's callers, dspqueue's callbacks. 0 on failure. */
 unsigned thread_start(const char * name, size_t stack_bytes, int priority, void (*entry)(void *), void * argument);
 void thread_detach(unsigned id);
-
-/* Deepest stack use so far, bytes. */
-size_t thread_stack_used(const struct dsp_thread * t);
-void thread_each(void (*visit)(const struct dsp_thread *));
 
 /* ---- shared buffers (mapping.c) ---- */
 
@@ -113,7 +110,8 @@ bool skel_holds_low(uint32_t low_bits, uintptr_t * whole);
 
 /* ---- serving one application thread (calls.c) ---- */
 
-void calls_serve(int socket);
+/* priority and stack size are what the device's thread would have. */
+void calls_serve(int socket, int priority, uint32_t stack_bytes);
 
 /* ---- queues (dspqueue.c) ---- */
 
@@ -127,6 +125,9 @@ bool vtcm_range(uintptr_t * base, size_t * bytes);
 bool vtcm_acquired(void);
 
 /* ---- user DMA (dma.c) ---- */
+
+/* The calling thread ends: another one may have its engine once that is idle. */
+void dma_thread_end(void);
 
 /* Finish what is still in flight in every thread, as hardware would have by now; how many there were. */
 unsigned dma_drain(void);

@@ -10,7 +10,7 @@
 #include "AEEStdErr.h"
 #include "check.h"
 #include "dsp.h"
-#include "ring.h"
+#include "queue_status.h"
 
 struct dspqueue {
     struct ring ring;
@@ -88,23 +88,8 @@ bool queue_imported(void) {
     return any;
 }
 
-static AEEResult code(enum ring_status status, AEEResult too_small) {
-    switch (status) {
-    case RING_OK:
-        return 0;
-    case RING_EMPTY:
-    case RING_FULL:
-        return AEE_EWOULDBLOCK;
-    case RING_TIMEOUT:
-        return (AEEResult)AEE_EEXPIRED;
-    case RING_TOO_SMALL:
-        return too_small;
-    case RING_GONE:
-        return AEE_ECONNRESET;
-    case RING_BROKEN:
-        break;
-    }
-    return (AEEResult)AEE_EBADSTATE;
+static AEEResult code(enum ring_status status) {
+    return queue_status(status, QUEUE_DSP);
 }
 
 static void waiter(void * argument) {
@@ -116,7 +101,7 @@ static void waiter(void * argument) {
             q->on_packet(q, 0, q->context);
         } else if (status == RING_GONE || status == RING_BROKEN) {
             if (q->on_error && !atomic_load(&q->closing)) {
-                q->on_error(q, code(status, 0), q->context);
+                q->on_error(q, code(status), q->context);
             }
             break;
         }
@@ -207,7 +192,7 @@ AEEResult dspqueue_write(dspqueue_t q, uint32_t flags, uint32_t n, struct dspque
         coherency_leave();
     }
     uint32_t packet = (n ? DSPQUEUE_PACKET_FLAG_BUFFERS : 0) | (message_bytes ? DSPQUEUE_PACKET_FLAG_MESSAGE : 0);
-    return code(ring_write(&q->ring, 1, packet, list, n, message, message_bytes, timeout_us), (AEEResult)AEE_EBADPARM);
+    return code(ring_write(&q->ring, 1, packet, list, n, message, message_bytes, timeout_us));
 }
 
 AEEResult dspqueue_write_noblock(dspqueue_t q, uint32_t flags, uint32_t n, struct dspqueue_buffer * buffers,
@@ -223,9 +208,8 @@ AEEResult dspqueue_read(dspqueue_t q, uint32_t * flags, uint32_t max_buffers, ui
     }
     struct ring_packet head;
     struct ring_buffer list[RING_MAX_BUFFERS];
-    uint32_t room = max_buffers < RING_MAX_BUFFERS ? max_buffers : RING_MAX_BUFFERS;
-    AEEResult status =
-        code(ring_read(&q->ring, 0, &head, list, room, message, max_message, timeout_us), (AEEResult)AEE_EBADSIZE);
+    uint32_t room    = max_buffers < RING_MAX_BUFFERS ? max_buffers : RING_MAX_BUFFERS;
+    AEEResult status = code(ring_read(&q->ring, 0, &head, list, room, message, max_message, timeout_us));
     if (status) {
         return status;
     }
@@ -263,7 +247,7 @@ AEEResult dspqueue_peek(dspqueue_t q, uint32_t * flags, uint32_t * num_buffers, 
         return (AEEResult)AEE_EBADPARM;
     }
     struct ring_packet head = {0};
-    AEEResult status        = code(ring_peek(&q->ring, 0, &head, timeout_us), (AEEResult)AEE_EBADSIZE);
+    AEEResult status        = code(ring_peek(&q->ring, 0, &head, timeout_us));
     if (!status && flags) {
         *flags = head.flags;
     }

@@ -71,6 +71,9 @@ static void on_fault(int signal_number, siginfo_t * info, void * context) {
         if (checks.vtcm && check_vtcm_fault(address, write)) {
             return;
         }
+        if (checks.stack && check_stack_fault(address)) {
+            return;
+        }
     }
     char what[64];
     snprintf(what, sizeof what, "%s (%s)", strsignal(signal_number), write ? "write" : "read");

@@ -62,7 +62,7 @@ static int serve(struct channel_frame * f, uint64_t * value) {
     struct wire_map map;
     struct wire_unmap unmap;
     struct wire_queue queue;
-    struct wire_hello caller;
+    struct wire_caller caller;
     switch (f->kind) {
     case WIRE_MAP:
         return body(f, &map, sizeof map, 1) ? mapping_add(&map, take_fd(f, 0), value) : AEE_ERPC - AEE_EOFFSET;
@@ -76,7 +76,7 @@ static int serve(struct channel_frame * f, uint64_t * value) {
         if (!body(f, &caller, sizeof caller, 1)) {
             return AEE_ERPC - AEE_EOFFSET;
         }
-        calls_serve(take_fd(f, 0));
+        calls_serve(take_fd(f, 0), caller.priority, caller.stack_bytes);
         return 0;
     case WIRE_SHUTDOWN:
         return 0;
@@ -89,13 +89,6 @@ static int answer(int status, uint64_t value) {
     struct wire_reply r = {status, 0, value};
     struct iovec part   = {&r, sizeof r};
     return channel_send(WIRE_CONTROL_FD, WIRE_REPLY, &part, 1, NULL, 0);
-}
-
-static void at_end(void) {
-    if (checks.stack) {
-        check_stack_all();
-    }
-    check_report_end();
 }
 
 int main(void) {
@@ -135,7 +128,7 @@ int main(void) {
         status         = serve(&f, &value);
         channel_free(&f);
         if (kind == WIRE_SHUTDOWN) {
-            at_end();
+            check_report_end();
         }
         if (answer(status, value) || kind == WIRE_SHUTDOWN) {
             break;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "AEEStdErr.h"
@@ -14,6 +15,7 @@ struct buffer {
     uint64_t bytes;
     bool extended;
     bool announced; /* between fastrpc_mmap and fastrpc_munmap */
+    bool own;       /* one of refs is the application's */
     unsigned refs;  /* mappings that are in use: the application's own, HAP_mmap, invocations */
     void * va;
     struct buffer * next;
@@ -25,12 +27,20 @@ static struct {
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct buffer * by_fd(int app_fd) {
-    for (struct buffer * b = all.list; b; b = b->next) {
+    for (struct buffer * b = app_fd >= 0 ? all.list : NULL; b; b = b->next) {
         if (b->app_fd == app_fd) {
             return b;
         }
     }
     return NULL;
+}
+
+/* The number of a buffer that is no longer announced but still mapped, once another buffer has its number. */
+#define RETIRED (-1)
+
+static bool same_memory(const struct buffer * b, int fd) {
+    struct stat mine, other;
+    return !fstat(b->fd, &mine) && !fstat(fd, &other) && mine.st_dev == other.st_dev && mine.st_ino == other.st_ino;
 }
 
 static bool attach(struct buffer * b) {
@@ -99,20 +109,23 @@ int mapping_add(const struct wire_map * map, int fd, uint64_t * dsp_va) {
     *dsp_va    = 0;
     pthread_mutex_lock(&all.lock);
     struct buffer * b = by_fd(map->app_fd);
+    if (b && !b->announced && !same_memory(b, fd)) {
+        b->app_fd = RETIRED; /* the library still has a mapping of what had this number before */
+        b         = NULL;
+    }
     if (b && b->announced) {
         status = AEE_EMAPALREADYPRESENT - AEE_EOFFSET;
     } else if (map->extended && skel_arch() && skel_arch() < 81 && dsp.soc->arch < 81) {
         status = AEE_EUNSUPPORTED - AEE_EOFFSET;
-    } else if (b) {
-        close(fd); /* the library still uses the last mapping of this number */
-        fd           = -1;
-        b->announced = true;
+    } else if (b && same_memory(b, fd)) {
+        b->announced = true; /* withdrawn and announced again while the library kept its mapping */
     } else if (!(b = new_buffer(map->app_fd, fd, map->bytes, map->extended))) {
         status = AEE_EBADSIZE - AEE_EOFFSET;
     } else {
         fd           = -1;
         b->announced = true;
-        if (map->when == WIRE_MAP_NOW && !attach(b)) {
+        b->own       = map->when == WIRE_MAP_NOW && attach(b);
+        if (map->when == WIRE_MAP_NOW && !b->own) {
             b->announced = false;
             forget_if_unused(b);
             status = AEE_EFAILED - AEE_EOFFSET; /* as the phone tells it: error 0x1 */
@@ -136,7 +149,8 @@ int mapping_remove(int app_fd) {
         status = AEE_ENOSUCHMAP - AEE_EOFFSET;
     } else {
         b->announced = false;
-        if (b->va && b->refs == 1) { /* the application's own, or one that the library forgot */
+        if (b->own || (b->va && b->refs == 1)) { /* the application's own, or one that the library forgot */
+            b->own = false;
             detach(b);
         } else {
             forget_if_unused(b);
@@ -206,13 +220,21 @@ static void * hap_map(uint64_t bytes, int fd, bool extended) {
     return p;
 }
 
+/* One of the library's mappings; the application's is not its to undo. */
+static int give_back(struct buffer * b) {
+    if (b->refs <= b->own) {
+        return AEE_ENOSUCHMAP;
+    }
+    detach(b);
+    return 0;
+}
+
 static int hap_unmap(uintptr_t va) {
     int status = AEE_ENOSUCHMAP;
     pthread_mutex_lock(&all.lock);
     for (struct buffer * b = all.list; b; b = b->next) {
         if (b->va && (uintptr_t)b->va == va) {
-            detach(b);
-            status = 0;
+            status = give_back(b);
             break;
         }
     }
@@ -255,8 +277,11 @@ int HAP_mmap_get(int fd, void ** vaddr, uint64 * paddr) {
 }
 
 int HAP_mmap_put(int fd) {
-    mapping_release(fd);
-    return 0;
+    pthread_mutex_lock(&all.lock);
+    struct buffer * b = by_fd(fd);
+    int status        = b ? give_back(b) : AEE_ENOSUCHMAP;
+    pthread_mutex_unlock(&all.lock);
+    return status;
 }
 
 int HAP_mem_request(HAP_mem_req_payload_t * r) {

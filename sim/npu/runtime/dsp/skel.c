@@ -104,8 +104,25 @@ static int extent(struct dl_phdr_info * info, size_t size, void * argument) {
     return 1;
 }
 
+/* Libraries stay loaded, with their data. */
+static struct module * loaded_already(const char * path) {
+    void * dl               = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    struct module * already = NULL;
+    for (unsigned i = 0; dl && i < atomic_load(&all.n_modules); i++) {
+        already = all.module[i].dl == dl ? &all.module[i] : already;
+    }
+    if (dl) {
+        dlclose(dl); /* this reference only */
+    }
+    return already;
+}
+
 /* With the lock held. */
 static struct module * load(const char * path, const char * name) {
+    struct module * loaded = loaded_already(path);
+    if (loaded) {
+        return loaded;
+    }
     unsigned n = atomic_load(&all.n_modules);
     struct symbols symbols;
     symbols_read(path, &symbols);
@@ -120,12 +137,6 @@ static struct module * load(const char * path, const char * name) {
         farf_line("ERROR", "%s can not be loaded: %s", path, dlerror());
         symbols_free(&symbols);
         return NULL;
-    }
-    for (unsigned i = 0; i < n; i++) {
-        if (all.module[i].dl == dl) {
-            symbols_free(&symbols);
-            return &all.module[i]; /* libraries stay loaded */
-        }
     }
     struct link_map * map = NULL;
     if (n == MAX_MODULES || dlinfo(dl, RTLD_DI_LINKMAP, &map) || !map) {

@@ -19,7 +19,6 @@
 #include "qurt.h"
 
 #define MAX_THREADS 256
-#define STACK_FILL 0xa5
 
 static struct {
     pthread_mutex_t lock;
@@ -68,46 +67,26 @@ static void drop(struct dsp_thread * t) {
     free(t);
 }
 
-void thread_each(void (*visit)(const struct dsp_thread *)) {
-    pthread_mutex_lock(&all.lock);
-    for (unsigned i = 0; i < MAX_THREADS; i++) {
-        if (all.slot[i] && all.slot[i]->stack_top) {
-            visit(all.slot[i]);
-        }
-    }
-    pthread_mutex_unlock(&all.lock);
-}
-
-__attribute__((no_sanitize("address"))) size_t thread_stack_used(const struct dsp_thread * t) {
-    const uint8_t * p = t->stack;
-    while (p < t->stack_top && *p == STACK_FILL) {
-        p++;
-    }
-    return (size_t)(t->stack_top - p);
-}
-
 static void run(void * argument) {
     struct dsp_thread * t = argument;
     t->entry(t->argument);
 }
 
-static void thread_ends(struct dsp_thread * t) {
-    if (checks.stack) {
-        check_stack(t);
-    }
+static void thread_ends(void) {
+    dma_thread_end();
     fault_thread_end();
 }
 
-__attribute__((noinline, no_sanitize("address"))) static void * begin(void * argument) {
+__attribute__((noinline)) static void * begin(void * argument) {
     struct dsp_thread * t = argument;
     self                  = t;
     fault_thread_init();
     t->stack_top = __builtin_frame_address(0);
     if (checks.stack) {
-        memset(t->stack, STACK_FILL, (size_t)(t->stack_top - 4096 - t->stack));
+        check_stack_begins(t);
     }
     run(t);
-    thread_ends(t);
+    thread_ends();
     return NULL;
 }
 
@@ -125,7 +104,10 @@ unsigned thread_start(const char * name, size_t asked, int priority, void (*entr
     t->priority    = priority;
     t->asked_bytes = asked;
     t->stack_bytes = (size_t)env_number("HEXSIM_STACK_KIB", 1024, 64, 65536) << 10;
-    t->stack       = window_map(t->stack_bytes, -1, REGION_STACK, -1, region);
+    if (checks.stack) {
+        t->stack_bytes += check_stack_room(asked);
+    }
+    t->stack = window_map(t->stack_bytes, -1, REGION_STACK, -1, region);
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     int error = t->stack ? pthread_attr_setstack(&attr, t->stack, t->stack_bytes) : 1;
@@ -183,7 +165,7 @@ int qurt_thread_join(unsigned int id, int * status) {
 
 void qurt_thread_exit(int status) {
     (void)status;
-    thread_ends(thread_self());
+    thread_ends();
     pthread_exit(NULL);
 }
 

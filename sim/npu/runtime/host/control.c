@@ -138,6 +138,10 @@ static int make_uri(remote_rpc_get_uri_t * u) {
     return 0;
 }
 
+static int thread_params(const struct remote_rpc_thread_params * p) {
+    return pd_thread_params(p->domain, p->prio, p->stack_size);
+}
+
 EXPORT int remote_session_control(uint32_t request, void * data, uint32_t size) {
     switch (request) {
     case FASTRPC_RESERVE_NEW_SESSION:
@@ -158,7 +162,7 @@ EXPORT int remote_session_control(uint32_t request, void * data, uint32_t size) 
     case DSPRPC_CONTROL_UNSIGNED_MODULE:
         return data && size == sizeof(struct remote_rpc_control_unsigned_module) ? 0 : AEE_EBADPARM;
     case FASTRPC_THREAD_PARAMS:
-        return data && size == sizeof(struct remote_rpc_thread_params) ? 0 : AEE_EBADPARM;
+        return data && size == sizeof(struct remote_rpc_thread_params) ? thread_params(data) : AEE_EBADPARM;
     default:
         return AEE_EUNSUPPORTED;
     }

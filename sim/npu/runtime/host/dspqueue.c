@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "queue_status.h"
 
 #define DEFAULT_BYTES 65536u
-
-/* What a phone's library returns from a read or write once the DSP process has died. */
-#define DSP_GONE AEE_EINTERRUPTED
 
 struct dspqueue {
     struct ring ring;
@@ -31,23 +29,8 @@ static uint32_t rounded(uint32_t bytes) {
     return n > RING_MAX_BYTES ? RING_MAX_BYTES : (n + 255u) & ~255u;
 }
 
-static AEEResult code(enum ring_status status, AEEResult too_small) {
-    switch (status) {
-    case RING_OK:
-        return 0;
-    case RING_EMPTY:
-    case RING_FULL:
-        return AEE_EWOULDBLOCK;
-    case RING_TIMEOUT:
-        return AEE_EEXPIRED;
-    case RING_TOO_SMALL:
-        return too_small;
-    case RING_GONE:
-        return DSP_GONE;
-    case RING_BROKEN:
-        break;
-    }
-    return AEE_EBADSTATE;
+static AEEResult code(enum ring_status status) {
+    return queue_status(status, QUEUE_HOST);
 }
 
 /* Wait for packets and for the end of the DSP process, on behalf of the callbacks. */
@@ -60,7 +43,7 @@ static void * waiter(void * argument) {
             q->on_packet(q, 0, q->context);
         } else if (status == RING_GONE || status == RING_BROKEN) {
             if (q->on_error && !atomic_load(&q->closing)) {
-                q->on_error(q, code(status, 0), q->context);
+                q->on_error(q, code(status), q->context);
             }
             break;
         } else if (status == RING_OK) {
@@ -200,7 +183,7 @@ EXPORT AEEResult dspqueue_write(dspqueue_t q, uint32_t flags, uint32_t num_buffe
     for (uint32_t i = 0; i < num_buffers; i++) {
         size_t bytes;
         if (!mapped(q->pd, buffers[i].fd, &bytes)) {
-            return atomic_load(&q->pd->dead) ? DSP_GONE : AEE_ENOSUCHMAP;
+            return atomic_load(&q->pd->dead) ? code(RING_GONE) : AEE_ENOSUCHMAP;
         }
         uint32_t n = buffers[i].size ? buffers[i].size : (uint32_t)(bytes - buffers[i].offset);
         if (buffers[i].offset > bytes || n > bytes - buffers[i].offset) {
@@ -210,7 +193,7 @@ EXPORT AEEResult dspqueue_write(dspqueue_t q, uint32_t flags, uint32_t num_buffe
     }
     uint32_t packet =
         (num_buffers ? DSPQUEUE_PACKET_FLAG_BUFFERS : 0) | (message_length ? DSPQUEUE_PACKET_FLAG_MESSAGE : 0);
-    return code(ring_write(&q->ring, 0, packet, list, num_buffers, message, message_length, timeout_us), AEE_EBADPARM);
+    return code(ring_write(&q->ring, 0, packet, list, num_buffers, message, message_length, timeout_us));
 }
 
 EXPORT AEEResult dspqueue_write_noblock(dspqueue_t q, uint32_t flags, uint32_t num_buffers,
@@ -227,9 +210,8 @@ EXPORT AEEResult dspqueue_read(dspqueue_t q, uint32_t * flags, uint32_t max_buff
     }
     struct ring_packet head;
     struct ring_buffer list[RING_MAX_BUFFERS];
-    uint32_t room = max_buffers < RING_MAX_BUFFERS ? max_buffers : RING_MAX_BUFFERS;
-    AEEResult status =
-        code(ring_read(&q->ring, 1, &head, list, room, message, max_message_length, timeout_us), AEE_EBADSIZE);
+    uint32_t room    = max_buffers < RING_MAX_BUFFERS ? max_buffers : RING_MAX_BUFFERS;
+    AEEResult status = code(ring_read(&q->ring, 1, &head, list, room, message, max_message_length, timeout_us));
     if (status) {
         return status;
     }
@@ -264,7 +246,7 @@ EXPORT AEEResult dspqueue_peek(dspqueue_t q, uint32_t * flags, uint32_t * num_bu
         return AEE_EBADPARM;
     }
     struct ring_packet head = {0};
-    AEEResult status        = code(ring_peek(&q->ring, 1, &head, timeout_us), AEE_EBADSIZE);
+    AEEResult status        = code(ring_peek(&q->ring, 1, &head, timeout_us));
     if (!status && flags) {
         *flags = head.flags;
     }

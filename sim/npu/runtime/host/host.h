@@ -76,6 +76,9 @@ bool pd_split(int effective_domain, uint32_t * domain, uint32_t * session);
 int pd_request(struct pd * pd, uint32_t kind, const void * body, size_t bytes, const int * fds, uint32_t n_fds,
                uint64_t * value);
 
+/* What the DSP threads that serve later callers of a domain are like; domain -1: all of them. -1 keeps a value. */
+int pd_thread_params(int effective_domain, int priority, int stack_bytes);
+
 /* The calling thread's call connection; -1 when the process is gone. */
 int pd_call_socket(struct pd * pd);
 

@@ -20,8 +20,15 @@
 
 extern char ** environ;
 
+/* FastRPC's threads on the DSP, as the public library has it. */
+#define DEFAULT_PRIORITY 192
+#define DEFAULT_STACK (16 << 10)
+#define LEAST_STACK (16 << 10)
+#define MOST_STACK (8 << 20)
+
 static struct {
     pthread_mutex_t lock;
+    struct wire_caller params[SOC_MAX_DOMAINS][HOST_MAX_SESSIONS]; /* 0: the default */
     struct pd ** list; /* the dead ones too: handles and queues still point at them */
     size_t n;
     struct shared_domain * state[SOC_MAX_DOMAINS];
@@ -149,6 +156,10 @@ static void * keeper(void * argument) {
     } while (got < 0 && errno == EINTR);
     say_how(pd, status, got == pd->pid);
     pd_note_dead(pd);
+    pthread_mutex_lock(&pd->control_lock);
+    close(pd->control);
+    pd->control = -1;
+    pthread_mutex_unlock(&pd->control_lock);
     return NULL;
 }
 
@@ -279,7 +290,7 @@ int pd_request(struct pd * pd, uint32_t kind, const void * body, size_t bytes, c
         return AEE_ECONNRESET;
     }
     pthread_mutex_lock(&pd->control_lock);
-    int status = exchange(pd->control, kind, body, bytes, fds, n_fds, value);
+    int status = pd->control < 0 ? AEE_ECONNRESET : exchange(pd->control, kind, body, bytes, fds, n_fds, value);
     pthread_mutex_unlock(&pd->control_lock);
     if (status == AEE_ECONNRESET) {
         pd_note_dead(pd);
@@ -298,6 +309,52 @@ struct call {
 static pthread_key_t calls_key;
 static pthread_once_t calls_once = PTHREAD_ONCE_INIT;
 
+int pd_thread_params(int effective_domain, int priority, int stack_bytes) {
+    uint32_t domain = 0, session = 0;
+    if ((effective_domain != -1 && !pd_split(effective_domain, &domain, &session)) ||
+        (priority != -1 && (priority < 1 || priority > 255)) ||
+        (stack_bytes != -1 && (stack_bytes < LEAST_STACK || stack_bytes > MOST_STACK))) {
+        return AEE_EBADPARM;
+    }
+    pthread_mutex_lock(&all.lock);
+    for (uint32_t d = 0; d < SOC_MAX_DOMAINS; d++) {
+        for (uint32_t s = 0; s < HOST_MAX_SESSIONS; s++) {
+            if (effective_domain == -1 || (d + SOC_FIRST_DOMAIN == domain && s == session)) {
+                struct wire_caller * p = &all.params[d][s];
+                p->priority            = priority == -1 ? p->priority : priority;
+                p->stack_bytes         = stack_bytes == -1 ? p->stack_bytes : (uint32_t)stack_bytes;
+            }
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+    return 0;
+}
+
+static struct wire_caller thread_params(const struct pd * pd) {
+    pthread_mutex_lock(&all.lock);
+    struct wire_caller p = all.params[pd->domain - SOC_FIRST_DOMAIN][pd->session];
+    pthread_mutex_unlock(&all.lock);
+    p.priority    = p.priority ? p.priority : DEFAULT_PRIORITY;
+    p.stack_bytes = p.stack_bytes ? p.stack_bytes : DEFAULT_STACK;
+    return p;
+}
+
+/* Connections to processes that are gone. */
+static struct call * without_dead(struct call * list) {
+    struct call ** p = &list;
+    while (*p) {
+        struct call * c = *p;
+        if (atomic_load(&c->pd->dead)) {
+            *p = c->next;
+            close(c->socket);
+            free(c);
+        } else {
+            p = &c->next;
+        }
+    }
+    return list;
+}
+
 static void calls_end(void * list) {
     for (struct call *c = list, *next; c; c = next) {
         next = c->next;
@@ -312,10 +369,14 @@ static void calls_init(void) {
 
 int pd_call_socket(struct pd * pd) {
     pthread_once(&calls_once, calls_init);
-    struct call * list = pthread_getspecific(calls_key);
+    if (atomic_load(&pd->dead)) {
+        return -1;
+    }
+    struct call * list = without_dead(pthread_getspecific(calls_key));
+    pthread_setspecific(calls_key, list);
     for (struct call * c = list; c; c = c->next) {
         if (c->pd == pd) {
-            return atomic_load(&pd->dead) ? -1 : c->socket;
+            return c->socket;
         }
     }
     int sockets[2];
@@ -324,8 +385,8 @@ int pd_call_socket(struct pd * pd) {
         free(c);
         return -1;
     }
-    struct wire_hello hello = {WIRE_VERSION, pd->domain, pd->session, 0, (uint64_t)syscall(SYS_gettid)};
-    int status              = pd_request(pd, WIRE_CALLER, &hello, sizeof hello, &sockets[1], 1, NULL);
+    struct wire_caller caller = thread_params(pd);
+    int status                = pd_request(pd, WIRE_CALLER, &caller, sizeof caller, &sockets[1], 1, NULL);
     close(sockets[1]);
     if (status) {
         close(sockets[0]);

@@ -171,24 +171,43 @@ struct invocation {
     int n_parts;
     int fds[WIRE_MAX_FDS];
     uint32_t n_fds;
-    uint64_t inline_bytes, shared_bytes;
+    uint64_t in_bytes, out_bytes; /* inline */
+    uint64_t shared_bytes;
 };
+
+/* Where a descriptor is among those that travel; -1 when there are too many. */
+static int32_t travels(struct invocation * v, int fd) {
+    for (uint32_t i = 0; i < v->n_fds; i++) {
+        if (v->fds[i] == fd) {
+            return (int32_t)i;
+        }
+    }
+    if (v->n_fds == WIRE_MAX_FDS) {
+        return -1;
+    }
+    v->fds[v->n_fds] = fd;
+    return (int32_t)v->n_fds++;
+}
+
+/* FastRPC copies what is not shared through memory of the driver's, which is not without end. */
+static bool fits(const struct invocation * v) {
+    uint64_t room = WIRE_MAX_BODY - sizeof(struct wire_invoke) - WIRE_MAX_ARGS * sizeof(struct wire_arg);
+    return v->in_bytes <= room && v->out_bytes <= room;
+}
 
 static void describe(struct invocation * v, uint32_t i, const remote_buf * buf, bool input) {
     struct wire_arg * a = &v->args[i];
     struct host_buffer b;
     *a = (struct wire_arg){.bytes = buf->nLen, .app_fd = -1};
-    if (buf->nLen && v->n_fds < WIRE_MAX_FDS && host_buffer_at(buf->pv, &b) &&
-        buf->nLen <= b.bytes - (size_t)((uint8_t *)buf->pv - b.base)) {
-        a->app_fd          = b.fd;
-        a->fd_index        = (int32_t)v->n_fds;
-        a->offset          = (uint64_t)((uint8_t *)buf->pv - b.base);
-        a->buffer_bytes    = b.bytes;
-        v->fds[v->n_fds++] = b.fd;
+    if (buf->nLen && host_buffer_at(buf->pv, &b) && buf->nLen <= b.bytes - (size_t)((uint8_t *)buf->pv - b.base) &&
+        (a->fd_index = travels(v, b.fd)) >= 0) {
+        a->app_fd       = b.fd;
+        a->offset       = (uint64_t)((uint8_t *)buf->pv - b.base);
+        a->buffer_bytes = b.bytes;
         v->shared_bytes += buf->nLen;
         return;
     }
-    v->inline_bytes += buf->nLen;
+    *(input ? &v->in_bytes : &v->out_bytes) += buf->nLen;
     if (input && buf->nLen) {
         v->parts[v->n_parts++] = (struct iovec){buf->pv, buf->nLen};
     }
@@ -214,7 +233,11 @@ EXPORT int remote_handle64_invoke(remote_handle64 h, uint32_t scalars, remote_ar
     for (uint32_t i = 0; i < n_in + n_out; i++) {
         describe(v, i, &args[i].buf, i < n_in);
     }
-    HOST_COUNT(handle.pd, invoked_bytes, v->inline_bytes);
+    if (!fits(v)) {
+        free(v);
+        return AEE_ENORPCMEMORY;
+    }
+    HOST_COUNT(handle.pd, invoked_bytes, v->in_bytes + v->out_bytes);
     HOST_COUNT(handle.pd, shared_argument_bytes, v->shared_bytes);
 
     struct channel_frame answer;

@@ -25,7 +25,9 @@ uint32_t app_run(remote_handle64 h, uint32_t scenario, int fd, uint32_t bytes, u
     struct test_result result = {-1, 0};
     CHECK_EQUAL(run(h, (struct test_run){scenario, fd, bytes, value}, &result), 0);
     if (result.status) {
-        fprintf(stderr, "scenario %u failed at scenarios.c:%d\n", scenario, result.status);
+        static const char * const files[] = {"?", "scenarios.c", "calls.c", "faults.c"};
+        fprintf(stderr, "scenario %u failed at %s:%d\n", scenario, files[result.status / 10000 & 3],
+                result.status % 10000);
         exit(1);
     }
     return result.value;
@@ -70,8 +72,8 @@ int app_dsp_pid(void) {
 }
 
 int main(int argc, char ** argv) {
-    const struct app_case * lists[] = {app_calls, app_queues, app_checks};
-    alarm(60);
+    const struct app_case * lists[] = {app_calls, app_remote, app_queues, app_checks};
+    alarm(400); /* against a hang only */;
     if (argc == 2) {
         const char * report = getenv("HEXSIM_REPORT");
         if (report) {

@@ -48,6 +48,6 @@ struct app_case {
     const char * name;
     void (*run)(void);
 };
-extern const struct app_case app_calls[], app_queues[], app_checks[];
+extern const struct app_case app_calls[], app_remote[], app_queues[], app_checks[];
 
 #endif

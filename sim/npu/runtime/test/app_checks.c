@@ -159,7 +159,7 @@ static void counters(void) {
                            "\"host_maps\":1,\"host_map_bytes\":65536",
                            "\"dsp_maps\":1,",
                            "\"dma_descriptors\":2,\"dma_bytes_to_vtcm\":1024,\"dma_bytes_from_vtcm\":0",
-                           "\"cache_lines\":512,\"cache_line_bytes\":65536",
+                           "\"cache_clean_invalidate_lines\":512",
                            "\"invokes\":{\"5\":3}"};
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         if (!strstr(text, want[i])) {

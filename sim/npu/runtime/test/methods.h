@@ -4,7 +4,14 @@
 
 #include <stdint.h>
 
-enum { TEST_ECHO = 2, TEST_START = 3, TEST_STOP = 4, TEST_RUN = 5 };
+enum {
+    TEST_ECHO  = 2,
+    TEST_START = 3,
+    TEST_STOP  = 4,
+    TEST_RUN   = 5,
+    TEST_SUMS  = 6, /* n inputs, n outputs: each output filled with the largest byte of its input */
+    TEST_FAIL  = 7, /* an input of 4 bytes: what to answer */
+};
 
 struct test_start {
     uint64_t queue_id;
@@ -25,12 +32,14 @@ struct test_result {
 
 #define TEST_SCENARIOS(X)                                                                                              \
     X(DIVIDE_BY_ZERO)                                                                                                  \
-    X(HEAP) X(THREADS) X(DMA_1D) X(DMA_2D) X(DMA_EXTENDED) X(MAP) X(MAP_UNKNOWN) X(CLOCKS) X(VTCM) X(VTCM_CLEAN)       \
-        X(VTCM_USE_AFTER_RELEASE) X(VTCM_PAST_END) X(VTCM_HOLD) X(VTCM_TAKE) X(NULL_POINTER) X(ABORT) X(DMA_CLEAN)     \
-            X(DMA_NEVER_WAITED) X(DMA_SOURCE_WRITTEN) X(DMA_DESTINATION_WRITTEN) X(DMA_OVERLAP) X(DMA_EARLY_READ)      \
-                X(DMA_CHAIN) X(COHERENT_SUM) X(STALE_SUM) X(FILL_CLEAN) X(FILL_NOT_CLEAN) X(FILL_DISCARD)              \
-                    X(DMA_READ_DIRTY) X(SHARED_LINE) X(WINDOW_CLEAN) X(WINDOW_UNMAPPED) X(WINDOW_PAST_END)             \
-                        X(WINDOW_HIGH) X(STACK_CLEAN) X(STACK_DEEP)
+    X(HEAP)                                                                                                            \
+    X(THREADS) X(CLOCKS) X(DMA_1D) X(DMA_2D) X(DMA_EXTENDED) X(MAP) X(MAP_UNKNOWN) X(MAP_FAMILY) X(MAP_KEEP)           \
+        X(CACHE_OPERATIONS) X(VTCM) X(VTCM_CLEAN) X(VTCM_USE_AFTER_RELEASE) X(VTCM_PAST_END) X(VTCM_HOLD) X(VTCM_TAKE) \
+            X(NULL_POINTER) X(ABORT) X(MEET) X(MAP_FILL) X(PRIORITY) X(DMA_IN_THREAD) X(OWN_STACK) X(DMA_CLEAN)        \
+                X(DMA_NEVER_WAITED) X(DMA_SOURCE_WRITTEN) X(DMA_DESTINATION_WRITTEN) X(DMA_OVERLAP) X(DMA_EARLY_READ)  \
+                    X(DMA_CHAIN) X(COHERENT_SUM) X(STALE_SUM) X(FILL_CLEAN) X(FILL_NOT_CLEAN) X(FILL_DISCARD)          \
+                        X(DMA_READ_DIRTY) X(SHARED_LINE) X(WINDOW_CLEAN) X(WINDOW_UNMAPPED) X(WINDOW_PAST_END)         \
+                            X(WINDOW_HIGH) X(STACK_CLEAN) X(STACK_DEEP)
 
 enum test_scenario {
 #define TEST_ENUM(name) RUN_##name,

@@ -9,33 +9,10 @@
 #include "HAP_perf.h"
 #include "hexsim_asm.h"
 #include "hexsim_runtime.h"
-#include "methods.h"
 #include "qurt.h"
+#include "scenarios.h"
 
-struct test_result scenario_run(const struct test_run * run);
-
-#define FAIL_UNLESS(condition)                                                                                         \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            return (struct test_result){__LINE__, 0};                                                                  \
-        }                                                                                                              \
-    } while (0)
-#define DONE(v)                                                                                                        \
-    return (struct test_result) {                                                                                      \
-        0, (uint32_t)(v)                                                                                               \
-    }
-
-#define BELOW_4GIB(p) ((uintptr_t)(p) >> 32 == 0)
-
-struct descriptor {
-    void * next;
-    volatile uint32_t word1;
-    uint32_t source, destination, type, word5, word6, word7;
-};
-
-static uint32_t low(const volatile void * p) {
-    return (uint32_t)(uintptr_t)p;
-}
+#define FILE_BASE 10000
 
 /* ---- processor, heap, threads ---- */
 
@@ -125,12 +102,12 @@ static struct test_result clocks(void) {
 
 /* ---- buffers ---- */
 
-static uint8_t * map(const struct test_run * r) {
+uint8_t * map(const struct test_run * r) {
     void * p = HAP_mmap2(NULL, r->bytes, HAP_PROT_READ | HAP_PROT_WRITE, 0, r->fd, 0);
     return p == (void *)-1 ? NULL : p;
 }
 
-static uint32_t sum(const uint8_t * p, uint32_t n) {
+uint32_t sum(const uint8_t * p, uint32_t n) {
     uint32_t s = 0;
     for (uint32_t i = 0; i < n; i++) {
         s += p[i];
@@ -138,7 +115,7 @@ static uint32_t sum(const uint8_t * p, uint32_t n) {
     return s;
 }
 
-static void clean(const uint8_t * p, uint32_t bytes) {
+void clean(const uint8_t * p, uint32_t bytes) {
     for (uint32_t i = 0; i < bytes; i += 128) {
         hexsim_dccleaninva(p + i);
     }
@@ -155,19 +132,18 @@ static struct test_result map_twice(const struct test_run * r) {
 
 /* ---- VTCM ---- */
 
-static unsigned context;
-static uint8_t * vtcm;
-static unsigned vtcm_bytes;
-static atomic_int asked_to_release;
+unsigned vtcm_context, vtcm_bytes;
+uint8_t * vtcm;
+atomic_int vtcm_asked_to_release;
 
 static int release(unsigned id, void * client) {
     (void)client;
-    atomic_store(&asked_to_release, (int)id);
+    atomic_store(&vtcm_asked_to_release, (int)id);
     return 0;
 }
 
-static struct test_result vtcm_take(void) {
-    if (!context) {
+struct test_result vtcm_take(void) {
+    if (!vtcm_context) {
         compute_res_attr_t attr;
         HAP_compute_res_query_VTCM(0, &vtcm_bytes, NULL, NULL, NULL);
         HAP_compute_res_attr_init(&attr);
@@ -175,11 +151,11 @@ static struct test_result vtcm_take(void) {
         HAP_compute_res_attr_set_vtcm_param_v2(&attr, vtcm_bytes, vtcm_bytes, vtcm_bytes);
         HAP_compute_res_attr_set_release_callback(&attr, release, NULL);
         HAP_compute_res_attr_set_hmx_param(&attr, 1);
-        context = HAP_compute_res_acquire(&attr, 100000);
-        FAIL_UNLESS(context && HAP_compute_res_attr_get_vtcm_ptr_v2(&attr, (void **)&vtcm, &vtcm_bytes) == 0);
+        vtcm_context = HAP_compute_res_acquire(&attr, 100000);
+        FAIL_UNLESS(vtcm_context && HAP_compute_res_attr_get_vtcm_ptr_v2(&attr, (void **)&vtcm, &vtcm_bytes) == 0);
         FAIL_UNLESS(BELOW_4GIB(vtcm) && BELOW_4GIB(vtcm + vtcm_bytes));
     }
-    FAIL_UNLESS(HAP_compute_res_acquire_cached(context, 5000000) == 0);
+    FAIL_UNLESS(HAP_compute_res_acquire_cached(vtcm_context, 5000000) == 0);
     DONE(0);
 }
 
@@ -187,21 +163,21 @@ static struct test_result vtcm_all(void) {
     struct test_result t = vtcm_take();
     FAIL_UNLESS(t.status == 0);
     memset(vtcm, 1, vtcm_bytes);
-    FAIL_UNLESS(HAP_compute_res_acquire_cached(context, 1000) != 0); /* held already */
-    FAIL_UNLESS(HAP_compute_res_hmx_lock(context) == 0 && HAP_compute_res_hmx_unlock(context) == 0);
-    FAIL_UNLESS(HAP_compute_res_release_cached(context) == 0 && HAP_compute_res_release_cached(context) != 0);
-    FAIL_UNLESS(HAP_compute_res_release(context) == 0 && HAP_compute_res_release(context) != 0);
-    context = 0;
+    FAIL_UNLESS(HAP_compute_res_acquire_cached(vtcm_context, 1000) != 0); /* held already */
+    FAIL_UNLESS(HAP_compute_res_hmx_lock(vtcm_context) == 0 && HAP_compute_res_hmx_unlock(vtcm_context) == 0);
+    FAIL_UNLESS(HAP_compute_res_release_cached(vtcm_context) == 0 && HAP_compute_res_release_cached(vtcm_context) != 0);
+    FAIL_UNLESS(HAP_compute_res_release(vtcm_context) == 0 && HAP_compute_res_release(vtcm_context) != 0);
+    vtcm_context = 0;
     DONE(vtcm_bytes);
 }
 
 /* Hold VTCM until somebody else wants it. */
 static void holder(void * unused) {
     (void)unused;
-    while (!atomic_load(&asked_to_release)) {
+    while (!atomic_load(&vtcm_asked_to_release)) {
         qurt_sleep(100);
     }
-    HAP_compute_res_release_cached(context);
+    HAP_compute_res_release_cached(vtcm_context);
 }
 
 static struct test_result vtcm_hold(void) {
@@ -217,7 +193,7 @@ static struct test_result vtcm_hold(void) {
 
 /* ---- DMA ---- */
 
-static struct descriptor * descriptor(const volatile void * from, const volatile void * to, uint32_t bytes) {
+struct descriptor * descriptor(const volatile void * from, const volatile void * to, uint32_t bytes) {
     static struct descriptor d[16];
     static unsigned next;
     struct descriptor * p = &d[next++ % 16];
@@ -225,7 +201,7 @@ static struct descriptor * descriptor(const volatile void * from, const volatile
     return p;
 }
 
-static void wait_for(const struct descriptor * d) {
+void wait_for(const struct descriptor * d) {
     while (!(d->word1 >> 31)) {
         hexsim_dmpoll();
     }
@@ -298,142 +274,6 @@ static struct test_result dma_extended(const struct test_run * r) {
     DONE(s);
 }
 
-/* A transfer into VTCM with one thing done wrong, or nothing. */
-static struct test_result dma_with(enum test_scenario fault) {
-    struct test_result t = vtcm_take();
-    FAIL_UNLESS(t.status == 0);
-    static uint8_t * a;
-    a = a ? a : memalign(128, 4096);
-    memset(a, 5, 4096);
-    struct descriptor *d = descriptor(a, vtcm + 256, 512),
-                      *e = descriptor(a, vtcm + 256 + (fault == RUN_DMA_OVERLAP ? 256 : 512), 512);
-    uint32_t early       = 0;
-    if (fault == RUN_DMA_CHAIN) { /* write a block back, then load the next into the same place */
-        memset(vtcm, 8, 512);
-        d = descriptor(vtcm, a, 512);
-        e = descriptor(a + 1024, vtcm, 512);
-        hexsim_dmstart(d);
-        hexsim_dmlink(d, e);
-        wait_for(e);
-        FAIL_UNLESS(a[0] == 8 && a[511] == 8 && vtcm[0] == 5);
-        HAP_compute_res_release_cached(context);
-        DONE(0);
-    }
-    hexsim_dmstart(d);
-    if (fault == RUN_DMA_CLEAN || fault == RUN_DMA_OVERLAP) {
-        hexsim_dmlink(d, e);
-    }
-    if (fault == RUN_DMA_SOURCE_WRITTEN) {
-        a[100] = 9;
-    }
-    if (fault == RUN_DMA_DESTINATION_WRITTEN) {
-        vtcm[300] = 9;
-    }
-    if (fault == RUN_DMA_EARLY_READ) {
-        early = vtcm[256];
-    }
-    if (fault != RUN_DMA_NEVER_WAITED) {
-        wait_for(d);
-        hexsim_dmwait();
-        FAIL_UNLESS(vtcm[256] == 5);
-    }
-    HAP_compute_res_release_cached(context);
-    DONE(early);
-}
-
-/* ---- coherency ---- */
-
-static struct test_result coherent(const struct test_run * r) {
-    static uint8_t * p;
-    p = p ? p : map(r);
-    FAIL_UNLESS(p);
-    uint32_t s = 0;
-    static uint8_t * spad;
-    switch (r->scenario) {
-    case RUN_COHERENT_SUM: /* forget what an earlier call has read */
-        clean(p, r->bytes);
-        s = sum(p, r->bytes);
-        break;
-    case RUN_STALE_SUM:
-        s = sum(p, r->bytes);
-        break;
-    case RUN_FILL_CLEAN:
-        memset(p, (int)r->value, r->bytes);
-        clean(p, r->bytes);
-        break;
-    case RUN_FILL_NOT_CLEAN:
-        memset(p, (int)r->value, r->bytes);
-        clean(p, r->bytes - 128);
-        break;
-    case RUN_FILL_DISCARD:
-        memset(p, (int)r->value, r->bytes);
-        clean(p, r->bytes - 128);
-        hexsim_dcinva(p + r->bytes - 128);
-        break;
-    case RUN_DMA_READ_DIRTY: {
-        spad = spad ? spad : memalign(128, r->bytes);
-        memset(p, (int)r->value, r->bytes);
-        struct descriptor * d = descriptor(p, spad, r->bytes);
-        hexsim_dmstart(d);
-        wait_for(d);
-        s = sum(spad, r->bytes);
-        clean(p, r->bytes);
-        break;
-    }
-    case RUN_SHARED_LINE: { /* value 0: touch the line; 1: write our byte of it back */
-        if (r->value == 0) {
-            p[0]++;
-            return (struct test_result){0, 0};
-        }
-        clean(p, 128);
-        break;
-    }
-    default:
-        return (struct test_result){__LINE__, 0};
-    }
-    DONE(s);
-}
-
-/* ---- window and stack ---- */
-
-static struct test_result window_with(const struct test_run * r) {
-    static uint8_t * a;
-    a = a ? a : memalign(128, 1u << 16);
-    switch (r->scenario) {
-    case RUN_WINDOW_CLEAN:
-        clean(a, 1u << 16);
-        break;
-    case RUN_WINDOW_UNMAPPED:
-        hexsim_dccleaninva((void *)(uintptr_t)0x8000);
-        break;
-    case RUN_WINDOW_PAST_END:
-        qurt_mem_cache_clean(low(a), 1u << 28, QURT_MEM_CACHE_FLUSH, QURT_MEM_DCACHE);
-        break;
-    default:
-        hexsim_dccleaninva(&context); /* a static of this library: above 4 GiB */
-    }
-    DONE(0);
-}
-
-static void use_stack(void * argument) {
-    volatile uint8_t frame[200 * 1024];
-    size_t n = (size_t)(uintptr_t)argument;
-    for (size_t i = sizeof frame - n; i < sizeof frame; i++) {
-        frame[i] = 1;
-    }
-}
-
-static struct test_result stack_with(size_t bytes) {
-    qurt_thread_t thread;
-    qurt_thread_attr_t attr;
-    qurt_thread_attr_init(&attr);
-    qurt_thread_attr_set_name(&attr, "stack-user");
-    qurt_thread_attr_set_stack_size(&attr, 16384);
-    FAIL_UNLESS(qurt_thread_create(&thread, &attr, use_stack, (void *)(uintptr_t)bytes) == QURT_EOK);
-    FAIL_UNLESS(qurt_thread_join(thread, NULL) == QURT_EOK);
-    DONE(0);
-}
-
 struct test_result scenario_run(const struct test_run * r) {
     struct test_result t;
     switch (r->scenario) {
@@ -472,7 +312,7 @@ struct test_result scenario_run(const struct test_run * r) {
         if (r->scenario == RUN_VTCM_PAST_END) {
             ((volatile uint8_t *)vtcm)[vtcm_bytes + 8] = 1;
         }
-        HAP_compute_res_release_cached(context);
+        HAP_compute_res_release_cached(vtcm_context);
         if (r->scenario == RUN_VTCM_USE_AFTER_RELEASE) {
             ((volatile uint8_t *)vtcm)[64] = 1;
         }
@@ -482,24 +322,8 @@ struct test_result scenario_run(const struct test_run * r) {
         DONE(0);
     case RUN_ABORT:
         abort();
-    case RUN_DMA_CLEAN:
-    case RUN_DMA_NEVER_WAITED:
-    case RUN_DMA_SOURCE_WRITTEN:
-    case RUN_DMA_DESTINATION_WRITTEN:
-    case RUN_DMA_OVERLAP:
-    case RUN_DMA_EARLY_READ:
-    case RUN_DMA_CHAIN:
-        return dma_with(r->scenario);
-    case RUN_WINDOW_CLEAN:
-    case RUN_WINDOW_UNMAPPED:
-    case RUN_WINDOW_PAST_END:
-    case RUN_WINDOW_HIGH:
-        return window_with(r);
-    case RUN_STACK_CLEAN:
-        return stack_with(16384);
-    case RUN_STACK_DEEP:
-        return stack_with(150 * 1024);
     default:
-        return coherent(r);
+        t = calls_run(r);
+        return t.status == NOT_MINE ? faults_run(r) : t;
     }
 }

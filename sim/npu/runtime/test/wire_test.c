@@ -63,7 +63,7 @@ static void test_ring(void) {
     uint8_t message[256];
     CHECK(ring_read(&b, 0, &p, list, 4, message, 256, 0) == RING_EMPTY);
     CHECK(ring_read(&b, 0, &p, list, 4, message, 256, 1000) == RING_TIMEOUT);
-    CHECK(ring_write(&a, 0, 0, list, 0, message, 2000, 0) == RING_TOO_SMALL);
+    CHECK(ring_write(&a, 0, 0, list, 0, message, 2000, 0) == RING_TOO_LARGE);
     pthread_t t;
     CHECK(!pthread_create(&t, NULL, write_many, &a));
     for (uint32_t i = 0; i < 20000; i++) {
@@ -260,8 +260,8 @@ static void test_hostile(const char * program) {
             rubbish(control, control_kinds[rnd(6)]);
             if (i % 10 == 0) { /* a call connection of its own, for as long as it stands */
                 int s[2];
-                struct wire_hello h = {WIRE_VERSION, 3, 0, 0, 0};
-                struct iovec part   = {&h, sizeof h};
+                struct wire_caller c = {192, 16384};
+                struct iovec part    = {&c, sizeof c};
                 struct channel_frame f;
                 CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s));
                 CHECK(!channel_send(control, WIRE_CALLER, &part, 1, &s[1], 1) && !channel_recv(control, &f));

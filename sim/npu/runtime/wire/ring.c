@@ -96,12 +96,12 @@ static int64_t used(const struct ring * ring, int d, uint64_t * read_at, uint64_
 enum ring_status ring_write(struct ring * ring, int d, uint32_t flags, const struct ring_buffer * buffers,
                             uint32_t n_buffers, const void * message, uint32_t message_bytes, uint32_t timeout_us) {
     if (n_buffers > RING_MAX_BUFFERS || message_bytes > RING_MAX_MESSAGE) {
-        return RING_TOO_SMALL;
+        return RING_TOO_LARGE;
     }
     uint32_t list  = n_buffers * (uint32_t)sizeof *buffers;
     uint32_t bytes = ((uint32_t)sizeof(struct ring_packet) + list + message_bytes + 7u) & ~7u;
     if (bytes > ring->bytes[d]) {
-        return RING_TOO_SMALL;
+        return RING_TOO_LARGE;
     }
     struct ring_packet head  = {bytes, flags, n_buffers, message_bytes};
     struct ring_position * p = &ring->shared->position[d];

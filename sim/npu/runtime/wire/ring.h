@@ -47,7 +47,16 @@ struct ring_packet {
 };
 static_assert(sizeof(struct ring_packet) == 16, "shared memory");
 
-enum ring_status { RING_OK, RING_EMPTY, RING_FULL, RING_TIMEOUT, RING_TOO_SMALL, RING_GONE, RING_BROKEN };
+enum ring_status {
+    RING_OK,
+    RING_EMPTY,     /* no packet, and no wait wanted */
+    RING_FULL,      /* no room, and no wait wanted */
+    RING_TIMEOUT,   /* neither came in time */
+    RING_TOO_SMALL, /* the packet is larger than the reader's room */
+    RING_TOO_LARGE, /* the packet will never fit */
+    RING_GONE,      /* the other side has left or died */
+    RING_BROKEN,    /* the positions or the packet's head make no sense */
+};
 
 /* One process's end of a queue. */
 struct ring {

@@ -36,12 +36,18 @@ static_assert(sizeof(struct shared_domain) == 16, "shared memory");
     X(dma_bytes_to_vtcm)   /* from outside VTCM */                                                                     \
     X(dma_bytes_from_vtcm) /* to outside VTCM */                                                                       \
     X(dma_bytes_other)                                                                                                 \
-    X(cache_all)    /* maintenance of the whole data cache */                                                          \
-    X(cache_ranges) /* qurt_mem_cache_clean with a range */                                                            \
-    X(cache_range_bytes)                                                                                               \
-    X(cache_lines) /* single lines; a line maintained again by the same thread at once (polling) counts once */        \
-    X(cache_line_bytes)                                                                                                \
-    X(hmx_multiplies) /* HMX instructions by kind */                                                                   \
+    X(cache_clean_all) /* qurt_mem_cache_clean: the whole data cache */                                                \
+    X(cache_clean_invalidate_all)                                                                                      \
+    X(cache_clean_ranges) /* the same with a range, by operation */                                                    \
+    X(cache_clean_range_bytes)                                                                                         \
+    X(cache_invalidate_ranges)                                                                                         \
+    X(cache_invalidate_range_bytes)                                                                                    \
+    X(cache_clean_invalidate_ranges)                                                                                   \
+    X(cache_clean_invalidate_range_bytes)                                                                              \
+    X(cache_clean_lines)      /* dccleana: lines of 128 bytes. The same line and operation by the same thread at */    \
+    X(cache_invalidate_lines) /* dcinva        once again (polling) counts once. */                                    \
+    X(cache_clean_invalidate_lines) /* dccleaninva */                                                                  \
+    X(hmx_multiplies)               /* HMX instructions by kind */                                                     \
     X(hmx_multiplied_tiles)                                                                                            \
     X(hmx_stores)                                                                                                      \
     X(hmx_other)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define WIRE_MAGIC 0x50534448u /* "HDSP" */
-#define WIRE_VERSION 1u
+#define WIRE_VERSION 2u
 #define WIRE_MAX_BODY (64u << 20) /* bytes; larger arguments belong into shared buffers */
 #define WIRE_MAX_FDS 16u
 #define WIRE_CONTROL_FD 3 /* where the DSP process finds its control connection */
@@ -22,7 +22,7 @@ enum wire_kind {
     WIRE_UNMAP     = 3,  /* wire_unmap */
     WIRE_QUEUE_ADD = 4,  /* wire_queue + 1 fd */
     WIRE_QUEUE_DEL = 5,  /* wire_queue */
-    WIRE_CALLER    = 6,  /* wire_hello + 1 fd: the call connection of one more application thread */
+    WIRE_CALLER    = 6,  /* wire_caller + 1 fd: the call connection of one more application thread */
     WIRE_SHUTDOWN  = 7,  /* no body */
     WIRE_OPEN      = 16, /* wire_open + URI + search path */
     WIRE_INVOKE    = 17, /* wire_invoke + wire_arg[] + inline input bytes; fds of shared arguments */
@@ -46,6 +46,12 @@ struct wire_hello {
     uint64_t app_pid;
 };
 static_assert(sizeof(struct wire_hello) == 24, "wire");
+
+struct wire_caller {
+    int32_t priority;     /* QuRT's: 1 is the highest */
+    uint32_t stack_bytes; /* of the DSP thread, as the device would make it */
+};
+static_assert(sizeof(struct wire_caller) == 8, "wire");
 
 enum wire_map_when { WIRE_MAP_NOW = 0, WIRE_MAP_DELAYED = 1 };
 

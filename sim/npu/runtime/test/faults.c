@@ -1,0 +1,173 @@
+/* faults: what the checks look for, done wrong on purpose, and done right. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "HAP_compute_res.h"
+#include "hexsim_asm.h"
+#include "hexsim_runtime.h"
+#include "qurt.h"
+#include "scenarios.h"
+
+#define FILE_BASE 30000
+
+/* ---- DMA ---- */
+
+/* A transfer into VTCM with one thing done wrong, or nothing. */
+static struct test_result dma_with(enum test_scenario fault) {
+    struct test_result t = vtcm_take();
+    FAIL_UNLESS(t.status == 0);
+    static uint8_t * a;
+    a = a ? a : memalign(128, 4096);
+    memset(a, 5, 4096);
+    struct descriptor *d = descriptor(a, vtcm + 256, 512),
+                      *e = descriptor(a, vtcm + 256 + (fault == RUN_DMA_OVERLAP ? 256 : 512), 512);
+    uint32_t early       = 0;
+    if (fault == RUN_DMA_CHAIN) { /* write a block back, then load the next into the same place */
+        memset(vtcm, 8, 512);
+        d = descriptor(vtcm, a, 512);
+        e = descriptor(a + 1024, vtcm, 512);
+        hexsim_dmstart(d);
+        hexsim_dmlink(d, e);
+        wait_for(e);
+        FAIL_UNLESS(a[0] == 8 && a[511] == 8 && vtcm[0] == 5);
+        HAP_compute_res_release_cached(vtcm_context);
+        DONE(0);
+    }
+    hexsim_dmstart(d);
+    if (fault == RUN_DMA_CLEAN || fault == RUN_DMA_OVERLAP) {
+        hexsim_dmlink(d, e);
+    }
+    if (fault == RUN_DMA_SOURCE_WRITTEN) {
+        a[100] = 9;
+    }
+    if (fault == RUN_DMA_DESTINATION_WRITTEN) {
+        vtcm[300] = 9;
+    }
+    if (fault == RUN_DMA_EARLY_READ) {
+        early = vtcm[256];
+    }
+    if (fault != RUN_DMA_NEVER_WAITED) {
+        wait_for(d);
+        hexsim_dmwait();
+        FAIL_UNLESS(vtcm[256] == 5);
+    }
+    HAP_compute_res_release_cached(vtcm_context);
+    DONE(early);
+}
+
+/* ---- coherency ---- */
+
+static struct test_result coherent(const struct test_run * r) {
+    static uint8_t * p;
+    p = p ? p : map(r);
+    FAIL_UNLESS(p);
+    uint32_t s = 0;
+    static uint8_t * spad;
+    switch (r->scenario) {
+    case RUN_COHERENT_SUM: /* forget what an earlier call has read */
+        clean(p, r->bytes);
+        s = sum(p, r->bytes);
+        break;
+    case RUN_STALE_SUM:
+        s = sum(p, r->bytes);
+        break;
+    case RUN_FILL_CLEAN:
+        memset(p, (int)r->value, r->bytes);
+        clean(p, r->bytes);
+        break;
+    case RUN_FILL_NOT_CLEAN:
+        memset(p, (int)r->value, r->bytes);
+        clean(p, r->bytes - 128);
+        break;
+    case RUN_FILL_DISCARD:
+        memset(p, (int)r->value, r->bytes);
+        clean(p, r->bytes - 128);
+        hexsim_dcinva(p + r->bytes - 128);
+        break;
+    case RUN_DMA_READ_DIRTY: {
+        spad = spad ? spad : memalign(128, r->bytes);
+        memset(p, (int)r->value, r->bytes);
+        struct descriptor * d = descriptor(p, spad, r->bytes);
+        hexsim_dmstart(d);
+        wait_for(d);
+        s = sum(spad, r->bytes);
+        clean(p, r->bytes);
+        break;
+    }
+    case RUN_SHARED_LINE: { /* value 0: touch the line; 1: write our byte of it back */
+        if (r->value == 0) {
+            p[0]++;
+            return (struct test_result){0, 0};
+        }
+        clean(p, 128);
+        break;
+    }
+    default:
+        return (struct test_result){__LINE__, 0};
+    }
+    DONE(s);
+}
+
+/* ---- window and stack ---- */
+
+static struct test_result window_with(const struct test_run * r) {
+    static uint8_t * a;
+    a = a ? a : memalign(128, 1u << 16);
+    switch (r->scenario) {
+    case RUN_WINDOW_CLEAN:
+        clean(a, 1u << 16);
+        break;
+    case RUN_WINDOW_UNMAPPED:
+        hexsim_dccleaninva((void *)(uintptr_t)0x8000);
+        break;
+    case RUN_WINDOW_PAST_END:
+        qurt_mem_cache_clean(low(a), 1u << 28, QURT_MEM_CACHE_FLUSH, QURT_MEM_DCACHE);
+        break;
+    default:
+        hexsim_dccleaninva(&vtcm_context); /* a static of this library: above 4 GiB */
+    }
+    DONE(0);
+}
+
+static void use_stack(void * argument) {
+    volatile uint8_t frame[200 * 1024];
+    size_t n = (size_t)(uintptr_t)argument;
+    for (size_t i = sizeof frame - n; i < sizeof frame; i++) {
+        frame[i] = 1;
+    }
+}
+
+static struct test_result stack_with(size_t bytes) {
+    qurt_thread_t thread;
+    qurt_thread_attr_t attr;
+    qurt_thread_attr_init(&attr);
+    qurt_thread_attr_set_name(&attr, "stack-user");
+    qurt_thread_attr_set_stack_size(&attr, 16384);
+    FAIL_UNLESS(qurt_thread_create(&thread, &attr, use_stack, (void *)(uintptr_t)bytes) == QURT_EOK);
+    FAIL_UNLESS(qurt_thread_join(thread, NULL) == QURT_EOK);
+    DONE(0);
+}
+
+struct test_result faults_run(const struct test_run * r) {
+    switch (r->scenario) {
+    case RUN_DMA_CLEAN:
+    case RUN_DMA_NEVER_WAITED:
+    case RUN_DMA_SOURCE_WRITTEN:
+    case RUN_DMA_DESTINATION_WRITTEN:
+    case RUN_DMA_OVERLAP:
+    case RUN_DMA_EARLY_READ:
+    case RUN_DMA_CHAIN:
+        return dma_with(r->scenario);
+    case RUN_WINDOW_CLEAN:
+    case RUN_WINDOW_UNMAPPED:
+    case RUN_WINDOW_PAST_END:
+    case RUN_WINDOW_HIGH:
+        return window_with(r);
+    case RUN_STACK_CLEAN:
+        return stack_with(16384);
+    case RUN_STACK_DEEP:
+        return stack_with(150 * 1024);
+    default:
+        return coherent(r);
+    }
+}
