@@ -16,7 +16,7 @@ import (
 )
 
 // done gives mage the exit status of an error: 1 for a run with holes or a
-// failure, 2 for wrong usage.
+// failure, 2 for wrong usage, 3 for a gate that failed.
 func done(err error) error {
 	if err == nil {
 		return nil
@@ -45,11 +45,11 @@ func AbtestAll(ctx context.Context, rounds int) error {
 }
 
 // Abtest compares arms on models (-arms=cpu,cpu:threads=1 -models=llama3 -rounds=6; see README.md).
-func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, out, resume, baseline, base, head, repo *string, rounds *int) error {
+func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, out, resume, baseline, gate, base, head, repo *string, rounds *int) error {
 	o := harness.Options{
 		Arms: text(arms), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
 		Out: text(out), Resume: text(resume), Baseline: text(baseline),
-		Base: text(base), Head: text(head), Repo: text(repo),
+		Gate: text(gate), Base: text(base), Head: text(head), Repo: text(repo),
 	}
 	if rounds != nil {
 		o.Rounds = *rounds

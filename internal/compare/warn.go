@@ -41,6 +41,10 @@ func (c *Comparisons) warn(run bench.Run, final map[int]bench.Record, seen obser
 	for mark, kind := range marks {
 		c.warnLaunches(run, kind, func(seq int) bool { return slices.Contains(final[seq].Marks, mark) })
 	}
+	c.sortWarnings()
+}
+
+func (c *Comparisons) sortWarnings() {
 	slices.SortStableFunc(c.Warnings, func(a, b Warning) int {
 		return slices.Index(Kinds, a.Kind) - slices.Index(Kinds, b.Kind)
 	})

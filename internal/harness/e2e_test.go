@@ -139,6 +139,7 @@ func TestBadArgumentsAreUsageErrors(t *testing.T) {
 	for _, o := range []Options{
 		{Arms: "gpu,cpu"}, {Arms: "cpu"}, {Models: "llama4"}, {Models: "llama3,llama3"}, {Rounds: -1}, {Tests: "pp"}, {Seed: "x"},
 		{Threshold: "-1"}, {Threshold: "x"}, {Progress: "loud"}, {Resume: "nothing", Out: t.TempDir()},
+		{Gate: "tg:2%"}, {Gate: "tg:-2%", Rounds: 3},
 	} {
 		if err := ABTest(t.Context(), o); ExitStatus(err) != 2 {
 			t.Errorf("%+v: %v", o, err)

@@ -9,7 +9,9 @@ import (
 
 	"hexab/internal/arm"
 	"hexab/internal/bench"
+	"hexab/internal/gate"
 	"hexab/internal/stat"
+	"hexab/internal/store"
 )
 
 // Options are what a comparison is asked for, as text from the command line.
@@ -30,6 +32,8 @@ type Options struct {
 	Device string
 	// Threshold is the practical threshold in percent, such as "1" or "2%".
 	Threshold string
+	// Gate are conditions such as "tg:-2%"; see package gate.
+	Gate string
 	// Out is the archive's root; empty is results.
 	Out string
 	// Base and Head are the commits that arms named base:... and head:... are
@@ -40,6 +44,17 @@ type Options struct {
 	Resume string
 	// Progress is auto, plain or off.
 	Progress string
+
+	// after is told of the finished run and of what is wrong with it, and says
+	// what is wrong then; nil changes nothing.
+	after func(a *store.Archive, failure error) error
+}
+
+func (o Options) finish(a *store.Archive, failure error) error {
+	if o.after == nil {
+		return failure
+	}
+	return o.after(a, failure)
 }
 
 // Defaults of a comparison.
@@ -63,6 +78,7 @@ type request struct {
 	out         string
 	repetitions int
 	repo        string
+	gate        gate.Gate
 }
 
 // understand checks the options before anything is built or started.
@@ -86,6 +102,9 @@ func (w *Workspace) understand(o Options) (request, error) {
 	}
 	if r.rounds < 1 {
 		return r, usage("rounds: %d is not a number of rounds", r.rounds)
+	}
+	if err := r.understandGate(o); err != nil {
+		return r, err
 	}
 	if r.aliases, err = w.aliases(o.Models); err != nil {
 		return r, &UsageError{err}

@@ -16,9 +16,14 @@ import (
 
 // judge compares a run's records by the run's own seed and threshold.
 func judge(run bench.Run, records []bench.Record) (compare.Comparisons, error) {
+	return compare.Compare(run, records, statOptions(run))
+}
+
+// statOptions are the limits of a run's verdicts.
+func statOptions(run bench.Run) stat.Options {
 	options := stat.DefaultOptions()
 	options.Threshold, options.Seed = run.Threshold, run.Seed
-	return compare.Compare(run, records, options)
+	return options
 }
 
 // present writes the reports of a run into its archive and prints the table.

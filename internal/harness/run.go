@@ -84,6 +84,9 @@ func ABTest(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer release()
+	if err := r.gate.Check(s.run.Models, s.run.Tests); err != nil {
+		return &UsageError{err}
+	}
 	if s.archive == nil {
 		if s.archive, err = store.Create(r.out, s.run); err != nil {
 			return err
@@ -95,7 +98,7 @@ func ABTest(ctx context.Context, o Options) (err error) {
 	if err := s.launches(ctx); err != nil {
 		return fmt.Errorf("%w; what was measured is in %s; go on with: go tool mage abtest -resume=%s", err, s.archive.Dir(), s.run.ID)
 	}
-	return w.present(s.archive)
+	return o.finish(s.archive, w.passGate(r.gate, s.archive, w.present(s.archive)))
 }
 
 // reopen takes up an archived run: its plan, seed and arms are the run's own.
@@ -188,7 +191,7 @@ func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles ma
 		return &UsageError{err}
 	}
 	s.run.ID = store.NewID(created, r.seed, []byte(strings.Join(append(labels, aliases...), "\x00")))
-	s.run.Command = s.again(r, aliases) + treeFlags(named, r.repo)
+	s.run.Command = s.again(r, aliases) + treeFlags(named, r.repo) + gateFlag(r.gate)
 	return nil
 }
 

@@ -43,12 +43,16 @@ type HolesError struct{ Summary string }
 
 func (e *HolesError) Error() string { return e.Summary }
 
-// ExitStatus is the exit status for an error of this package.
+// ExitStatus is the exit status for an error of this package: 2 for wrong
+// usage, 3 for a gate that failed, else 1.
 func ExitStatus(err error) int {
 	var wrong *UsageError
+	var failed *GateError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &failed):
+		return 3
 	case errors.As(err, &wrong):
 		return 2
 	}

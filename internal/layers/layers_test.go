@@ -42,6 +42,7 @@ var allowed = map[string]string{
 	"simsdk": "hexclang",
 	// L3: joins them.
 	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
+		"gate github artifact history " +
 		"backendops " +
 		"knobs macros " +
 		"proc fetch host source build adb phone device deploy store simsdk",
