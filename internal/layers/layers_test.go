@@ -26,6 +26,7 @@ var allowed = map[string]string{
 	"standin":    "gguf",
 	"calibrate":  "stat",
 	"compare":    "bench stat arm",
+	"gate":       "bench stat compare",
 	"backendops": "",
 	"report":     "bench stat compare backendops",
 	// L2: the machine and the device.
