@@ -64,6 +64,9 @@ func (t *Target) ask(ctx context.Context, op, script string) ([]string, error) {
 	if exit.Status != 0 {
 		return nil, t.fail(op, errs.String()+"\n"+out.String(), fmt.Errorf("status %d", exit.Status))
 	}
+	if out.cut {
+		return nil, t.fail(op, "", fmt.Errorf("the device answered more than %s: nothing is concluded from a part of it", bench.Bytes(MaxListing)))
+	}
 	return marked(out.String()), nil
 }
 
@@ -93,14 +96,21 @@ func (t *Target) fail(op, said string, err error) error {
 	return e
 }
 
-type limited struct{ bytes.Buffer }
+// limited keeps the first MaxListing bytes; cut is set when more came. It does
+// not embed the buffer: its other methods would go past the limit.
+type limited struct {
+	kept bytes.Buffer
+	cut  bool
+}
 
 func (l *limited) Write(p []byte) (int, error) {
-	if room := MaxListing - l.Len(); room > 0 {
-		_, _ = l.Buffer.Write(p[:min(room, len(p))]) // never fails
-	}
+	room := MaxListing - l.kept.Len()
+	l.cut = l.cut || len(p) > room
+	_, _ = l.kept.Write(p[:min(room, len(p))]) // never fails
 	return len(p), nil
 }
+
+func (l *limited) String() string { return l.kept.String() }
 
 func (t *Target) path(parts ...string) string {
 	return path.Join(append([]string{t.Device.Root()}, parts...)...)
@@ -188,7 +198,8 @@ func (t *Target) link(ctx context.Context, dir string, b bench.Bundle) error {
 }
 
 // Verify reads every file of the bundle on the device and compares its hash
-// with the manifest.
+// with the manifest. A file that is not the manifest's is an error too: the
+// programs load every backend plug-in that lies beside them.
 func (t *Target) Verify(ctx context.Context, b bench.Bundle) error {
 	id, err := b.ID()
 	if err != nil {
@@ -209,6 +220,25 @@ func (t *Target) whole(ctx context.Context, dir string, b bench.Bundle) error {
 	for i, f := range b.Files {
 		if sums[names[i]] != f.SHA256 {
 			return t.fail("verify "+f.Path, "", fmt.Errorf("its hash on the device is %q, the manifest's %s: deploy again", sums[names[i]], f.SHA256))
+		}
+	}
+	return t.noStrangers(ctx, dir, b)
+}
+
+// noStrangers finds what lies in a bundle's folder and is not the manifest's.
+// Where the device has no find(1) nothing is known of it.
+func (t *Target) noStrangers(ctx context.Context, dir string, b bench.Bundle) error {
+	own := map[string]bool{}
+	for _, f := range b.Files {
+		own["./"+f.Path] = true
+	}
+	answers, err := t.ask(ctx, "list the bundle's folder", fmt.Sprintf("cd %s && find . ! -type d 2>/dev/null | sed 's/^/%s/'; true", device.Quote(dir), answerMark))
+	if err != nil {
+		return err
+	}
+	for _, name := range answers {
+		if !own[name] {
+			return t.fail("verify "+path.Base(dir), "", fmt.Errorf("%q lies in its folder and is not the manifest's: deploy again", name))
 		}
 	}
 	return nil

@@ -137,6 +137,67 @@ func TestDamageIsMended(t *testing.T) {
 	}
 }
 
+// A plug-in that somebody left beside the programs would be loaded.
+func TestForeignFileIsSeenAndRemoved(t *testing.T) {
+	d := newDevice(t)
+	target, b, local, dir := deployed(t, d)
+	outside := filepath.Join(t.TempDir(), "kept")
+	if err := os.WriteFile(outside, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, make := range []func(string) error{
+		func(p string) error { return os.WriteFile(p, []byte("x"), 0o644) },
+		func(p string) error { return os.Symlink(outside, p) },
+	} {
+		if err := make(dir + "/lib/libggml-other.so"); err != nil {
+			t.Fatal(err)
+		}
+		if err := target.Verify(t.Context(), b); err == nil || !strings.Contains(err.Error(), "libggml-other.so") {
+			t.Fatalf("not seen: %v", err)
+		}
+		if _, sent, err := target.Bundle(t.Context(), b, local); err != nil || sent.Files != 0 {
+			t.Fatal(sent, err)
+		}
+		if err := target.Verify(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "x" {
+		t.Error("a file outside was touched", err)
+	}
+}
+
+func TestLockOfAReusedPID(t *testing.T) {
+	target := &Target{Device: newDevice(t)}
+	old := Self("old")
+	if old.Start == 0 {
+		t.Skip("no /proc/PID/stat here")
+	}
+	old.Start-- // this process's number, and an earlier process
+	if _, err := target.Lock(t.Context(), old, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := target.Lock(t.Context(), Self("new"), false); err != nil {
+		t.Errorf("an earlier process of the same number keeps the lock: %v", err)
+	}
+}
+
+func TestLockOfAnotherHost(t *testing.T) {
+	target := &Target{Device: newDevice(t)}
+	other := Self("there")
+	other.Host = "another"
+	if _, err := target.Lock(t.Context(), other, false); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err := target.Lock(ctx, Self("here"), true)
+	var locked *LockedError
+	if !errors.As(err, &locked) || ctx.Err() != nil || !strings.Contains(err.Error(), "rm -r "+target.path("lock")) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestNothingToSendOnAFullDevice(t *testing.T) {
 	d := newDevice(t)
 	target, b, local, _ := deployed(t, d)
@@ -241,7 +302,7 @@ func TestHugeOutput(t *testing.T) {
 	d.path = t.TempDir()
 	target, b, local, _ := deployed(t, d)
 	_ = os.WriteFile(d.path+"/df", []byte("#!/bin/sh\nhead -c 6000000 /dev/zero | tr '\\0' x; echo\n"), 0o755)
-	if _, sent, err := target.Bundle(t.Context(), b, local); err == nil && sent.Files > 0 {
-		t.Errorf("truncated output read as 'everything is missing': %d files sent again", sent.Files)
+	if _, sent, err := target.Bundle(t.Context(), b, local); err == nil || sent.Files > 0 || !strings.Contains(err.Error(), "4.0 MiB") {
+		t.Errorf("an answer that was cut is read: %d files sent, %v", sent.Files, err)
 	}
 }

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,19 +19,41 @@ import (
 type Holder struct {
 	Host, BootID string
 	PID          int
-	Run          string
-	Since        time.Time
+	// Start is the process's start in clock ticks since the host's boot, which
+	// tells it from a later process of the same number; zero is unknown.
+	Start uint64
+	Run   string
+	Since time.Time
 }
 
 // Self is this process as the holder for a run.
 func Self(run string) Holder {
 	host, _ := os.Hostname() // an unknown host is a holder all the same
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return Holder{Host: host, BootID: strings.TrimSpace(string(boot)), PID: os.Getpid(), Run: run, Since: time.Now().UTC().Truncate(time.Second)}
+	return Holder{Host: host, BootID: strings.TrimSpace(string(boot)), PID: os.Getpid(), Start: startOf(os.Getpid()), Run: run, Since: time.Now().UTC().Truncate(time.Second)}
 }
 
 func (h Holder) String() string {
 	return fmt.Sprintf("process %d on %s (run %s, since %s)", h.PID, h.Host, h.Run, h.Since.Format(time.RFC3339))
+}
+
+// startOf is the start of a process of this machine, field 22 of
+// /proc/PID/stat (proc_pid_stat(5)); zero when it can not be read.
+func startOf(pid int) uint64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The second field is a name in parentheses that may hold anything.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 20 {
+		return 0
+	}
+	start, err := strconv.ParseUint(fields[19], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return start
 }
 
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9._:+-]`)
@@ -40,26 +63,36 @@ func (h Holder) line() string {
 		h.Run = "-"
 	}
 	return strings.Join([]string{unsafe.ReplaceAllString(h.Host, "_"), unsafe.ReplaceAllString(h.BootID, "_"), strconv.Itoa(h.PID),
-		unsafe.ReplaceAllString(h.Run, "_"), h.Since.Format(time.RFC3339)}, " ")
+		unsafe.ReplaceAllString(h.Run, "_"), h.Since.Format(time.RFC3339), strconv.FormatUint(h.Start, 10)}, " ")
 }
 
 func parseHolder(line string) (Holder, bool) {
 	fields := strings.Fields(line)
-	if len(fields) != 5 {
+	if len(fields) != 6 {
 		return Holder{}, false
 	}
 	pid, err1 := strconv.Atoi(fields[2])
 	since, err2 := time.Parse(time.RFC3339, fields[4])
-	return Holder{Host: fields[0], BootID: fields[1], PID: pid, Run: fields[3], Since: since}, err1 == nil && err2 == nil && pid > 0
+	start, err3 := strconv.ParseUint(fields[5], 10, 64)
+	return Holder{Host: fields[0], BootID: fields[1], PID: pid, Run: fields[3], Since: since, Start: start}, errors.Join(err1, err2, err3) == nil && pid > 0
 }
 
 // dead tells that the holder was a process of this machine that is gone. Of
 // another machine's processes nothing is known.
 func (h Holder) dead(self Holder) bool {
-	if h.Host != unsafe.ReplaceAllString(self.Host, "_") {
+	if !h.here(self) {
 		return false
 	}
-	return h.BootID != self.BootID || errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH)
+	if h.BootID != self.BootID || errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH) {
+		return true
+	}
+	now := startOf(h.PID)
+	return h.Start != 0 && now != 0 && now != h.Start // another process has its number now
+}
+
+// here tells that the holder is a process of this machine.
+func (h Holder) here(self Holder) bool {
+	return h.Host == unsafe.ReplaceAllString(self.Host, "_")
 }
 
 // LockedError is a device that another run uses.
@@ -69,7 +102,7 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("%s is in use by %s; if that process is gone for good, remove %s on the device", e.Serial, e.Holder, e.Path)
+	return fmt.Sprintf("%s is in use by %s; if that process is gone for good: adb -s %s shell rm -r %s", e.Serial, e.Holder, e.Serial, e.Path)
 }
 
 // lockPoll is how often a held lock is looked at again, briefPoll one that is
@@ -82,8 +115,10 @@ const (
 
 // Lock takes the device's lock, a folder that only one can make. A dead
 // holder's lock is taken over; a living one is waited for, or is a
-// *LockedError when wait is not set.
+// *LockedError when wait is not set. A holder on another machine is a
+// *LockedError in any case: whether it still lives can not be known from here.
 func (t *Target) Lock(ctx context.Context, self Holder, wait bool) (release func(), err error) {
+	var told Holder
 	for looks := 1; ; looks++ {
 		holder, err := t.tryLock(ctx, self)
 		if err != nil {
@@ -107,10 +142,11 @@ func (t *Target) Lock(ctx context.Context, self Holder, wait bool) (release func
 			pause = briefPoll // just taken, its holder not written yet
 		}
 		locked := &LockedError{t.Device.Serial(), t.path("lock"), *holder}
-		if pause == lockPoll && !wait || pause == briefPoll && looks > maxBriefLooks {
+		if pause == lockPoll && (!wait || !holder.here(self)) || pause == briefPoll && looks > maxBriefLooks {
 			return nil, locked
 		}
-		if pause == lockPoll && t.Progress != nil {
+		if pause == lockPoll && t.Progress != nil && told != *holder {
+			told = *holder
 			t.Progress("waiting: "+locked.Error(), 0)
 		}
 		select {

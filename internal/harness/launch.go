@@ -64,11 +64,11 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errLaunchTimeout)
 	defer cancel()
-	var out bytes.Buffer
+	out := &cappedBuffer{limit: maxKept}
 	tail := &tailWriter{}
 	record.Started = s.clock.now().UTC()
 	exit, err := s.target.Run(timed, device.Command{
-		Script: script, Stdout: io.MultiWriter(&cappedBuffer{&out}, log), Stderr: io.MultiWriter(tail, log),
+		Script: script, Stdout: io.MultiWriter(out, log), Stderr: io.MultiWriter(tail, log),
 	})
 	record.Wall = bench.Nanoseconds(s.clock.now().Sub(record.Started))
 	if closed := log.Close(); closed != nil {
@@ -77,7 +77,7 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 	if err != nil {
 		return s.lost(ctx, record, err)
 	}
-	s.conclude(&record, a, exit, out.Bytes(), tail.String())
+	s.conclude(&record, a, exit, out.kept.Bytes(), tail.String())
 	s.observe(ctx, &record, before, tail.String())
 	return record, nil
 }
@@ -232,15 +232,21 @@ func ownCPU(log string) (seconds float64, ok bool) {
 // all of it.
 const maxKept = 8 << 20
 
-// cappedBuffer keeps the first maxKept bytes.
-type cappedBuffer struct{ *bytes.Buffer }
+// cappedBuffer keeps the first bytes up to its limit. It does not embed the
+// buffer: its other methods would go past the limit.
+type cappedBuffer struct {
+	kept  bytes.Buffer
+	limit int
+}
 
 func (b *cappedBuffer) Write(p []byte) (int, error) {
-	if room := maxKept - b.Len(); room > 0 {
-		_, _ = b.Buffer.Write(p[:min(room, len(p))]) // never fails
+	if room := b.limit - b.kept.Len(); room > 0 {
+		_, _ = b.kept.Write(p[:min(room, len(p))]) // never fails
 	}
 	return len(p), nil
 }
+
+func (b *cappedBuffer) String() string { return b.kept.String() }
 
 // tailWriter keeps the first and the last half of maxKept bytes.
 type tailWriter struct{ head, tail []byte }

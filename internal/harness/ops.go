@@ -161,11 +161,11 @@ func (s *session) operations(ctx context.Context, a bench.Arm, o OpsOptions, lim
 	fmt.Fprintf(log, "# %s\n", script)
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errOpsTimeout)
 	defer cancel()
-	var out bytes.Buffer
+	out := &cappedBuffer{limit: maxOpsOutput}
 	tail := &tailWriter{}
 	counter := &caseCounter{note: s.w.Note, last: time.Now()}
 	exit, err := s.target.Run(timed, device.Command{
-		Script: script, Stdout: io.MultiWriter(&opsBuffer{&out}, counter, log), Stderr: io.MultiWriter(tail, log),
+		Script: script, Stdout: io.MultiWriter(out, counter, log), Stderr: io.MultiWriter(tail, log),
 	})
 	r, parse := backendops.Parse(out.String(), backendops.Want{Mode: o.Mode, Backend: backend})
 	if err != nil {
@@ -224,15 +224,6 @@ func opsLost(ctx context.Context, err, parse error) error {
 
 // maxOpsOutput bounds what is kept of the report: all cases are about 3 MiB.
 const maxOpsOutput = 64 << 20
-
-type opsBuffer struct{ *bytes.Buffer }
-
-func (b *opsBuffer) Write(p []byte) (int, error) {
-	if room := maxOpsOutput - b.Len(); room > 0 {
-		_, _ = b.Buffer.Write(p[:min(room, len(p))]) // never fails
-	}
-	return len(p), nil
-}
 
 // caseCounter tells every few seconds how far the cases have come.
 type caseCounter struct {

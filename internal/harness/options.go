@@ -44,6 +44,8 @@ type Options struct {
 	Resume string
 	// Progress is auto, plain or off.
 	Progress string
+	// Recorded is told of each record once it is in the journal; it may be nil.
+	Recorded func(bench.Record)
 
 	// after is told of the finished run and of what is wrong with it, and says
 	// what is wrong then; nil changes nothing.

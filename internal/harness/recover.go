@@ -129,6 +129,9 @@ func (s *session) one(ctx context.Context, l bench.Launch) (bench.Record, error)
 		if err := s.archive.Append(record); err != nil {
 			return record, err
 		}
+		if s.recorded != nil {
+			s.recorded(record)
+		}
 		s.tally.count(record)
 		switch {
 		case ctx.Err() != nil:

@@ -38,6 +38,8 @@ type session struct {
 	bootID string
 	tally  tally
 	clock  clock
+	// recorded is told of each record once it is in the journal.
+	recorded func(bench.Record)
 }
 
 func (w *Workspace) newSession() *session {
@@ -52,6 +54,7 @@ func ABTest(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	s := w.newSession()
+	s.recorded = o.Recorded
 	r, err := w.understand(o)
 	if err != nil {
 		return err

@@ -68,6 +68,9 @@ func Create(root string, run bench.Run) (*Archive, error) {
 	if run.ID == "" || filepath.Base(run.ID) != run.ID || strings.HasPrefix(run.ID, ".") {
 		return nil, fmt.Errorf("archive: %q can not name a folder", run.ID)
 	}
+	if err := checkRun(run); err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
+	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, err
 	}
@@ -98,6 +101,14 @@ func Create(root string, run bench.Run) (*Archive, error) {
 // Open opens an archive for appending. A last line that a crash cut short is
 // moved aside, with a warning; anything else that is wrong is an error.
 func Open(dir string) (*Archive, error) {
+	// A folder that is no archive is left as it is, without a lock.
+	run, err := readRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	if warning := misnamed(dir, run); warning != "" {
+		return nil, errors.New(warning + ": name it so again before it is gone on with")
+	}
 	a := &Archive{dir: dir, lock: flock.New(filepath.Join(dir, lockFile))}
 	if ok, err := a.lock.TryLock(); err != nil {
 		return nil, fmt.Errorf("archive %s: %w", dir, err)
@@ -171,8 +182,11 @@ func Read(dir string) (bench.Run, []bench.Record, []string, error) {
 	}
 	records, whole, err := parseJournal(path, text, run)
 	var warnings []string
+	if warning := misnamed(dir, run); warning != "" {
+		warnings = append(warnings, warning)
+	}
 	if err == nil && whole < len(text) {
-		warnings = []string{path + ": the last line is cut short and was left out"}
+		warnings = append(warnings, path+": the last line is cut short and was left out")
 	}
 	return run, records, warnings, err
 }
@@ -196,7 +210,32 @@ func readRun(dir string) (bench.Run, error) {
 	if err := strict(text, &run); err != nil {
 		return run, fmt.Errorf("%s: %w", path, err)
 	}
+	if err := checkRun(run); err != nil {
+		return run, fmt.Errorf("%s: %w", path, err)
+	}
 	return run, nil
+}
+
+// checkRun refuses a head that its journal could not be read against.
+func checkRun(run bench.Run) error {
+	if run.Schema != bench.SchemaVersion {
+		return fmt.Errorf("schema %d; this hexab writes schema %d", run.Schema, bench.SchemaVersion)
+	}
+	for i, l := range run.Plan {
+		if l.Seq != i {
+			return fmt.Errorf("the plan's entry %d calls itself launch %d", i, l.Seq)
+		}
+	}
+	return nil
+}
+
+// misnamed tells that a folder is not called as its run; empty when it is.
+func misnamed(dir string, run bench.Run) string {
+	full, err := filepath.Abs(dir)
+	if err != nil || filepath.Base(full) == run.ID {
+		return ""
+	}
+	return fmt.Sprintf("%s holds the run %s", full, run.ID)
 }
 
 func strict(text []byte, into any) error {

@@ -178,6 +178,64 @@ func TestBadJournals(t *testing.T) {
 	}
 }
 
+func TestBadHeads(t *testing.T) {
+	for _, test := range []struct {
+		change func(*bench.Run)
+		want   string
+	}{
+		{func(r *bench.Run) { r.Schema = 2 }, "schema 2"},
+		{func(r *bench.Run) { r.Plan[1].Seq = 7 }, "entry 1 calls itself launch 7"},
+		{func(r *bench.Run) { r.ID = "../x" }, "can not name a folder"},
+	} {
+		run, root := example(t), t.TempDir()
+		test.change(&run)
+		if _, err := Create(root, run); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v", err)
+		}
+		if left, _ := os.ReadDir(root); len(left) != 0 {
+			t.Errorf("%s left %v behind", test.want, left)
+		}
+	}
+	dir, _ := filled(t)
+	path := filepath.Join(dir, RunFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, []byte(`"seq": 1,`), []byte(`"seq": 4,`), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "launch 4") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A folder that is no archive is not touched.
+func TestNoArchive(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Open(dir); err == nil {
+		t.Error("an empty folder was opened")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A renamed folder can be read, with a warning, and is not written to.
+func TestRenamedFolder(t *testing.T) {
+	dir, run := filled(t)
+	other := filepath.Join(filepath.Dir(dir), "other")
+	if err := os.Rename(dir, other); err != nil {
+		t.Fatal(err)
+	}
+	if _, records, warnings, err := Read(other); err != nil || len(records) != 2 || len(warnings) != 1 || !strings.Contains(warnings[0], run.ID) {
+		t.Error(warnings, err)
+	}
+	if _, err := Open(other); err == nil || !strings.Contains(err.Error(), run.ID) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestFind(t *testing.T) {
 	dir, run := filled(t)
 	root := filepath.Dir(dir)
