@@ -60,6 +60,9 @@ func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, o
 // BuildCPU builds the CPU variant.
 func BuildCPU(ctx context.Context) error { return done(harness.Build(ctx, bench.CPU)) }
 
+// BuildDspqueue builds the official Hexagon backend with its DSP libraries.
+func BuildDspqueue(ctx context.Context) error { return done(harness.Build(ctx, bench.DSPQueue)) }
+
 // Fetch gets the llama.cpp sources, and with -models the eight model files.
 func Fetch(ctx context.Context, models *bool) error {
 	return done(harness.Fetch(ctx, models != nil && *models))
@@ -98,6 +101,11 @@ func PerfOp(ctx context.Context, op string, params, arm, device *string) error {
 // UpdateCPULibs builds the CPU variant and sends the device what it lacks.
 func UpdateCPULibs(ctx context.Context, device *string) error {
 	return done(harness.Update(ctx, bench.CPU, text(device)))
+}
+
+// UpdateDspqueueLibs builds the dspqueue variant and sends the device what it lacks.
+func UpdateDspqueueLibs(ctx context.Context, device *string) error {
+	return done(harness.Update(ctx, bench.DSPQueue, text(device)))
 }
 
 // Clean removes builds and the embedded phone's files; models and results stay.

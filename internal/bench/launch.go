@@ -95,6 +95,9 @@ type Record struct {
 	// Proof is what shows where the work was done: buffer sizes by device,
 	// graph splits.
 	Proof map[string]string `json:"proof,omitempty"`
+	// Counters are the simulated NPU's cost counters, none on a real one: what
+	// the launch asked of the DSP, equal for equal inputs.
+	Counters map[string]uint64 `json:"counters,omitempty"`
 	// Log is the launch's log, relative to the archive.
 	Log string `json:"log,omitempty"`
 }

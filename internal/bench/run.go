@@ -99,8 +99,20 @@ type Run struct {
 	Trees []Tree `json:"trees,omitempty"`
 	// Bundles are the manifests without their files.
 	Bundles []BundleInfo `json:"bundles,omitempty"`
+	// Placements are where the operations are computed, for the arms that
+	// compute on an NPU.
+	Placements []Placement `json:"placements,omitempty"`
 	// Plan is every launch in order.
 	Plan []Launch `json:"plan"`
+}
+
+// Placement is where the operations of a model's graphs are computed in one
+// arm: nodes by backend and operation, over all graphs that an untimed launch
+// built. It proves what an NPU did and lists what fell back.
+type Placement struct {
+	Model string                    `json:"model"`
+	Arm   string                    `json:"arm"`
+	Nodes map[string]map[string]int `json:"nodes"`
 }
 
 // BundleInfo says what a bundle was made from.

@@ -170,6 +170,17 @@ func (b *Builder) Bundle(ctx context.Context, variant bench.Variant, p bench.Pla
 	return bundle, nil
 }
 
+// Folder builds one component that belongs to no variant and gives the folder
+// with its files, in the cache.
+func (b *Builder) Folder(ctx context.Context, owner bench.Variant, c Component, p bench.Platform) (string, error) {
+	j, err := b.resolve(ctx, Settings{}, owner, c, p)
+	if err != nil {
+		return "", err
+	}
+	made, err := j.build(ctx)
+	return made.dir, err
+}
+
 // assemble joins the components' files into the bundle's folder. A library
 // that an earlier component has is the one that all use.
 func (b *Builder) assemble(ctx context.Context, jobs []*job, parts []built, variant bench.Variant, p bench.Platform, home, key string) (Bundle, error) {

@@ -165,6 +165,15 @@ func (v Variants) chain(name bench.Variant) ([]Description, error) {
 	return chain, nil
 }
 
+// NeedsSDK tells whether the variant, or one that it extends, takes a Hexagon
+// SDK to build.
+func (v Variants) NeedsSDK(name bench.Variant) bool {
+	chain, err := v.chain(name)
+	return err == nil && slices.ContainsFunc(chain, func(d Description) bool {
+		return slices.ContainsFunc(d.Components, func(c Component) bool { return c.SDK })
+	})
+}
+
 func joinNames[T ~string](names []T) string {
 	s := make([]string, len(names))
 	for i, n := range names {

@@ -55,7 +55,7 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 	if err != nil {
 		return record, errors.Join(err, log.Close())
 	}
-	script := s.script(a, "./llama-bench", args) + "; s=$?; times >&2; exit $s"
+	script := s.script(a, "./llama-bench", args) + "; s=$?; times >&2; " + s.showCounters(a) + "exit $s"
 	fmt.Fprintf(log, "# %s\n", script)
 
 	limit := launchTimeoutPhone
@@ -86,6 +86,9 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 func (s *session) script(a bench.Arm, program string, args []string) string {
 	folder := device.Quote(s.bundles[a.Bundle])
 	words := []string{"HEXAB_LAUNCH=" + s.target.launchMark(), "LD_LIBRARY_PATH=" + folder, "ADSP_LIBRARY_PATH=" + folder}
+	if s.counted(a) {
+		words = append(words, "HEXSIM_COUNTERS="+device.Quote(s.countersFile()))
+	}
 	for _, setting := range arm.Env(a) {
 		name, value, _ := strings.Cut(setting, "=")
 		words = append(words, name+"="+device.Quote(value))
@@ -106,6 +109,7 @@ func (s *session) conclude(record *bench.Record, a bench.Arm, exit device.Exit, 
 	record.Outcome, record.Fault, record.Reason, record.Evidence = finding.Outcome, finding.Fault, finding.Reason, finding.Evidence
 	record.Results = output.Results
 	record.Proof = llamabench.Proof(log)
+	s.concludeNPU(record, a, log)
 }
 
 // observe adds what the device tells after the launch.

@@ -91,7 +91,7 @@ func openSingle(ctx context.Context, o ProgramOptions, needsModel bool) (one *si
 		return nil, err
 	}
 	one = &single{session: w.newSession()}
-	if one.target, err = w.openTarget(ctx, o.Device); err != nil {
+	if one.target, err = w.openTarget(ctx, o.Device, wants{[]bench.Variant{specs[0].Variant}, []*build.Builder{builder}}); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -78,7 +78,7 @@ func ABTest(ctx context.Context, o Options) (err error) {
 	if o.Resume != "" && wanted == "" {
 		wanted = s.run.Device.Serial
 	}
-	if s.target, err = w.openTarget(ctx, wanted); err != nil {
+	if s.target, err = w.openTarget(ctx, wanted, sources.wants(specs)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.target.Close()) }()
@@ -155,7 +155,13 @@ func (s *session) prepare(ctx context.Context, sources *trees, r request) (relea
 	for _, a := range s.run.Arms {
 		s.arms[a.Label] = a
 	}
-	return s.deploy(ctx, bundles, files)
+	release, err = s.deploy(ctx, bundles, files)
+	if err == nil && !resumed {
+		if err = s.place(ctx, files); err != nil {
+			release()
+		}
+	}
+	return release, err
 }
 
 // plan makes the run's head.

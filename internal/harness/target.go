@@ -11,6 +11,7 @@ import (
 
 	"hexab/internal/adb"
 	"hexab/internal/bench"
+	"hexab/internal/build"
 	"hexab/internal/device"
 	"hexab/internal/phone"
 )
@@ -58,13 +59,16 @@ func (t *target) describe() bench.Device {
 
 // openTarget makes the wanted device ready: auto, sim (optionally with a
 // profile, sim:hot), or a serial.
-func (w *Workspace) openTarget(ctx context.Context, wanted string) (*target, error) {
+//
+// For the embedded phone the builder is given the simulated SDK, and the phone
+// the simulated NPU, when the variants take them.
+func (w *Workspace) openTarget(ctx context.Context, wanted string, what wants) (*target, error) {
 	if wanted == "" {
 		wanted = "auto"
 	}
 	kind, profile, _ := strings.Cut(wanted, ":")
 	if kind == "sim" {
-		return w.openPhone(ctx, profile)
+		return w.openPhone(ctx, profile, what)
 	}
 	client := &adb.Client{Path: w.ADB()}
 	listed, err := client.Devices(ctx)
@@ -78,9 +82,9 @@ func (w *Workspace) openTarget(ctx context.Context, wanted string) (*target, err
 			for _, l := range listed {
 				w.Note("not used: %v", l.Err())
 			}
-			return w.openPhone(ctx, "")
+			return w.openPhone(ctx, "", what)
 		case 1:
-			return w.openReal(ctx, client, ready[0].Serial)
+			return w.openReal(ctx, client, ready[0].Serial, what)
 		}
 		return nil, usage("several phones are connected; choose one with -device=: %s", names(ready))
 	}
@@ -92,7 +96,7 @@ func (w *Workspace) openTarget(ctx context.Context, wanted string) (*target, err
 			if err := l.Err(); err != nil {
 				return nil, err
 			}
-			return w.openReal(ctx, client, wanted)
+			return w.openReal(ctx, client, wanted, what)
 		}
 	}
 	return nil, usage("no device %s; present are: %s", wanted, names(listed))
@@ -118,9 +122,13 @@ func names(listed []adb.Listed) string {
 
 // openPhone starts the embedded phone behind an adb server of its own, so that
 // a user's server is left alone.
-func (w *Workspace) openPhone(ctx context.Context, profile string) (*target, error) {
+func (w *Workspace) openPhone(ctx context.Context, profile string, what wants) (*target, error) {
 	if _, err := phone.ParseSpec(profile); err != nil {
 		return nil, &UsageError{err}
+	}
+	vendor, err := w.simulator(ctx, what)
+	if err != nil {
+		return nil, err
 	}
 	w.Note("starting the embedded phone (profile %s); its figures say nothing of a real phone", profileName(profile))
 	home := phoneHome
@@ -136,7 +144,7 @@ func (w *Workspace) openPhone(ctx context.Context, profile string) (*target, err
 		return nil, err
 	}
 	t.close = append(t.close, server.Close)
-	if t.phone, err = phone.Start(life, phone.Config{Dir: filepath.Join(home, "sim"), Profile: profile, Seed: 1}); err != nil {
+	if t.phone, err = phone.Start(life, phone.Config{Dir: filepath.Join(home, "sim"), Profile: profile, Seed: 1, Vendor: vendor}); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	t.close = append(t.close, t.phone.Close)
@@ -154,8 +162,17 @@ func profileName(profile string) string {
 	return profile
 }
 
-func (w *Workspace) openReal(ctx context.Context, client *adb.Client, serial string) (*target, error) {
-	return w.ready(ctx, &target{}, client, serial)
+// openReal opens a phone by serial: also an embedded one that runs in another
+// terminal.
+func (w *Workspace) openReal(ctx context.Context, client *adb.Client, serial string, what wants) (*target, error) {
+	t, err := w.ready(ctx, &target{}, client, serial)
+	if err == nil && t.info.Embedded {
+		t.embedded = true
+		if _, err = w.simulator(ctx, what); err != nil {
+			err = errors.Join(err, t.Close())
+		}
+	}
+	return t, err
 }
 
 func (w *Workspace) ready(ctx context.Context, t *target, client *adb.Client, serial string) (*target, error) {
@@ -176,7 +193,11 @@ func Phone(ctx context.Context, profile string) error {
 	if err != nil {
 		return err
 	}
-	t, err := w.openPhone(ctx, profile)
+	builder, err := w.Builder(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := w.openPhone(ctx, profile, wants{w.known(), []*build.Builder{builder}})
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,17 @@ func (t *trees) Close() error {
 	return errors.Join(errs...)
 }
 
+// wants are what the device is opened for.
+func (t *trees) wants(specs []arm.Spec) (what wants) {
+	for _, spec := range specs {
+		what.variants = append(what.variants, spec.Variant)
+	}
+	for _, b := range t.builders {
+		what.builders = append(what.builders, b)
+	}
+	return what
+}
+
 // references are the commits that the trees' names stand for.
 func (o Options) references() map[string]string {
 	return map[string]string{arm.Trees[0]: o.Base, arm.Trees[1]: o.Head}

@@ -247,6 +247,9 @@ func Build(ctx context.Context, variant bench.Variant) error {
 	if err != nil {
 		return err
 	}
+	if _, err := w.simulator(ctx, wants{[]bench.Variant{variant}, []*build.Builder{builder}}); err != nil {
+		return err
+	}
 	bundle, err := builder.Bundle(ctx, variant, bench.Sim)
 	if err != nil {
 		return err

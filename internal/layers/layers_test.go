@@ -22,6 +22,7 @@ var allowed = map[string]string{
 	"macros":     "csource",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
+	"counters":   "",
 	"models":     "",
 	"standin":    "gguf",
 	"calibrate":  "stat",
@@ -44,7 +45,7 @@ var allowed = map[string]string{
 	// L3: joins them.
 	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
 		"gate github artifact history " +
-		"backendops " +
+		"backendops counters " +
 		"knobs macros " +
 		"proc fetch host source build adb phone device deploy store simsdk",
 }

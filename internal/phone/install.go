@@ -50,6 +50,9 @@ func (p *Phone) install() error {
 			}
 		}
 	}
+	if err := p.installVendor(); err != nil {
+		return err
+	}
 	s := p.sensors
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,6 +41,10 @@ type Config struct {
 	// otherwise holds nothing of the caller's.
 	Env []string
 
+	// Vendor are files of this machine that the phone has in /vendor/lib64,
+	// where programs find libraries without being told.
+	Vendor []string
+
 	// Log takes what happens; nil for nowhere.
 	Log *slog.Logger
 }

@@ -289,7 +289,7 @@ func (p *Phone) command(svc service) *exec.Cmd {
 		args = []string{"-i"}
 	}
 	if svc.command != "" {
-		args = []string{"-c", p.faults.rewrite(p.paths.in(svc.command))}
+		args = []string{"-c", p.faults.rewrite(p.findVendor(p.paths.in(svc.command)))}
 	}
 	cmd := exec.Command("/bin/sh", args...)
 	cmd.Args[0] = "sh"
@@ -308,6 +308,9 @@ func (p *Phone) environ(term string) []string {
 		"USER=shell", "LOGNAME=shell", "SHELL=/bin/sh", "HOSTNAME=" + p.deviceName(),
 		"TIME_STYLE=long-iso", // toybox lists dates so
 		p.guard.mark,
+	}
+	if len(p.config.Vendor) > 0 {
+		env = append(env, libraryPath+link+vendorFolder)
 	}
 	if term != "" {
 		env = append(env, "TERM="+term, "PS1="+p.deviceName()+":${PWD#"+link+"} $ ")

@@ -1,0 +1,160 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"hexab/internal/arm"
+	"hexab/internal/bench"
+	"hexab/internal/counters"
+	"hexab/internal/device"
+	"hexab/internal/diagnose"
+	"hexab/internal/llamabench"
+)
+
+// onNPU gives the llama.cpp device that an arm computes on; ok is false for the
+// CPU.
+func onNPU(a bench.Arm) (name string, ok bool) {
+	name = a.Settings["device"]
+	return name, name != "" && name != "none"
+}
+
+// counted tells whether the launch leaves cost counters: on the simulated NPU
+// only.
+func (s *session) counted(a bench.Arm) bool {
+	_, npu := onNPU(a)
+	return npu && s.target.embedded
+}
+
+// countersFile is where the simulated NPU leaves its counters on the device.
+func (s *session) countersFile() string { return deviceRoot + "/counters.json" }
+
+// showCounters is the shell text after a program that appends its counters to
+// its log.
+func (s *session) showCounters(a bench.Arm) string {
+	if !s.counted(a) {
+		return ""
+	}
+	file := device.Quote(s.countersFile())
+	return fmt.Sprintf("cat %s >&2; rm -f %s; ", file, file)
+}
+
+// concludeNPU adds what the launch cost the NPU, and fails one of which the log
+// does not show that the NPU took part: its figures would be the CPU's.
+func (s *session) concludeNPU(record *bench.Record, a bench.Arm, log string) {
+	name, npu := onNPU(a)
+	if !npu {
+		return
+	}
+	if s.counted(a) {
+		if set, found, err := counters.Find(log); found && err == nil {
+			record.Counters = set
+		}
+	}
+	if record.Outcome != bench.OutcomeOK {
+		return
+	}
+	for key := range record.Proof {
+		if strings.HasPrefix(key, npuFamily(name)) {
+			return
+		}
+	}
+	record.Outcome, record.Fault = bench.OutcomeSessionError, bench.FaultVariant
+	record.Reason = fmt.Sprintf("the log shows no buffer on %s: the NPU did no work, the figures would be the CPU's", name)
+}
+
+// npuFamily is what all devices of an NPU's name begin with: HTP for HTP0,
+// HTP0:1 or HTP0[0-1].
+func npuFamily(name string) string {
+	return strings.TrimRight(strings.SplitN(name, "/", 2)[0], "0123456789:[]-")
+}
+
+// place finds out where each model's operations are computed in the arms that
+// use an NPU, by a short launch of each that is not timed. What was found out
+// before with the same files and settings is taken from the cache.
+func (s *session) place(ctx context.Context, files []workload) error {
+	for _, f := range files {
+		for _, a := range s.run.Arms {
+			if _, npu := onNPU(a); !npu {
+				continue
+			}
+			placement, err := s.placement(ctx, a, f)
+			var fault *PreflightError
+			if errors.As(err, &fault) { // its launches will fail and say so in the table
+				s.w.Note("%s with %s: %v", a.Label, f.Alias, err)
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("%s with %s: %w", a.Label, f.Alias, err)
+			}
+			s.run.Placements = append(s.run.Placements, bench.Placement{Model: f.Alias, Arm: a.Label, Nodes: placement})
+		}
+	}
+	return nil
+}
+
+// placementsFolder holds what is known of placements, in the cache.
+const placementsFolder = "placements"
+
+func (s *session) placement(ctx context.Context, a bench.Arm, f workload) (llamabench.Placement, error) {
+	d := s.target.describe()
+	cached := filepath.Join(s.w.Cache, placementsFolder, fmt.Sprintf("%.16s-%.16s-%.16s-%s.json", a.Bundle, f.SHA256, a.Fingerprint, d.Platform))
+	var placement llamabench.Placement
+	if text, err := os.ReadFile(cached); err == nil && json.Unmarshal(text, &placement) == nil && len(placement) > 0 {
+		return placement, nil
+	}
+	s.w.Note("where %s computes %s: an untimed launch", a.Label, f.Alias)
+	args, err := llamabench.Arguments(s.models[f.Alias], []bench.Test{{Prompt: 16}, {Gen: 1}}, 1, arm.Arguments(a))
+	if err != nil {
+		return nil, err
+	}
+	var log bytes.Buffer
+	timed, cancel := context.WithTimeoutCause(ctx, launchTimeoutPhone, errLaunchTimeout)
+	defer cancel()
+	command := s.script(a, llamabench.SchedulerLog+" ./llama-bench", append(args, "--no-warmup"))
+	exit, err := s.target.Run(timed, device.Command{Script: command, Stdout: &cappedBuffer{&log}, Stderr: &cappedBuffer{&log}})
+	if err != nil {
+		return nil, err
+	}
+	if exit.Status != 0 {
+		finding := diagnose.Launch(exit.Status, log.String(), nil)
+		return nil, &PreflightError{Outcome: finding.Outcome, Fault: finding.Fault, Reason: finding.Reason, Evidence: finding.Evidence}
+	}
+	name, _ := onNPU(a)
+	if placement = llamabench.ReadPlacement(log.String()); placement.Share(npuFamily(name)) == 0 {
+		return nil, &PreflightError{Outcome: bench.OutcomeSessionError, Fault: bench.FaultVariant,
+			Reason: fmt.Sprintf("no operation is computed on %s; the scheduler placed: %s", name, strings.Join(placement.Elsewhere(npuFamily(name)), ", "))}
+	}
+	text, err := json.Marshal(placement)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(cached), 0o755); err != nil {
+		return nil, err
+	}
+	return placement, renameio.WriteFile(cached, text, 0o644)
+}
+
+// PreflightError is a fault found before anything was timed.
+type PreflightError struct {
+	Outcome  bench.Outcome
+	Fault    bench.Fault
+	Reason   string
+	Evidence []string
+}
+
+func (e *PreflightError) Error() string {
+	text := fmt.Sprintf("%s (%s): %s", e.Outcome, e.Fault, e.Reason)
+	for _, line := range e.Evidence {
+		text += "\n  " + line
+	}
+	return text
+}
