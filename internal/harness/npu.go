@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,11 +115,11 @@ func (s *session) placement(ctx context.Context, a bench.Arm, f workload) (llama
 	if err != nil {
 		return nil, err
 	}
-	var log bytes.Buffer
+	log := &cappedBuffer{limit: maxKept}
 	timed, cancel := context.WithTimeoutCause(ctx, launchTimeoutPhone, errLaunchTimeout)
 	defer cancel()
 	command := s.script(a, llamabench.SchedulerLog+" ./llama-bench", append(args, "--no-warmup"))
-	exit, err := s.target.Run(timed, device.Command{Script: command, Stdout: &cappedBuffer{&log}, Stderr: &cappedBuffer{&log}})
+	exit, err := s.target.Run(timed, device.Command{Script: command, Stderr: log})
 	if err != nil {
 		return nil, err
 	}
