@@ -28,6 +28,7 @@ var allowed = map[string]string{
 	"calibrate":  "stat",
 	"compare":    "bench stat arm",
 	"gate":       "bench stat compare",
+	"artifact":   "bench arm",
 	"backendops": "",
 	"report":     "bench stat compare backendops",
 	// L2: the machine and the device.
