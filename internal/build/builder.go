@@ -38,8 +38,9 @@ type Builder struct {
 	// SDKRoot and ToolsRoot are HEXAGON_SDK_ROOT and HEXAGON_TOOLS_ROOT, and
 	// SDK names that SDK with its version or content hash; all empty without.
 	SDKRoot, ToolsRoot, SDK string
-	// Toolchains is the folder of fetched toolchains such as the NDK.
-	Toolchains string
+	// NDKRoot is an Android NDK, and NDK names it with its version; both empty
+	// without.
+	NDKRoot, NDK string
 	// Jobs is the number of compilers at the same time; zero is one a core.
 	Jobs int
 	// Progress is told how far a build is; it may be nil.
@@ -94,7 +95,7 @@ func (b *Builder) expand(value string) (string, error) {
 		name := m[2 : len(m)-1]
 		dir := map[string]string{
 			holdLlama: b.Tree.Dir, holdProject: b.Project, holdSDK: b.SDKRoot,
-			holdTools: b.ToolsRoot, holdToolchains: b.Toolchains,
+			holdTools: b.ToolsRoot, holdNDK: b.NDKRoot,
 		}[name]
 		if dir == "" {
 			missing = fmt.Errorf("${%s} is not set", name)

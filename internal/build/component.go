@@ -86,6 +86,9 @@ func (b *Builder) resolve(ctx context.Context, common Settings, variant bench.Va
 	if j.tools, err = findToolchain(ctx, want); err != nil {
 		return nil, fmt.Errorf("%s: %w", j.name(), err)
 	}
+	if strings.Contains(j.recipe.Compiler.CXX, "${"+holdNDK+"}") {
+		j.tools.version += ", " + b.NDK // headers and libraries of its own
+	}
 	if c.Source == llamaSource {
 		// Upstream asks git for these; the tree hash says it for any origin.
 		hash := b.Tree.Hash

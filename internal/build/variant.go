@@ -49,7 +49,7 @@ type Settings struct {
 	// Compiler is the C and C++ compiler; empty is the platform's default.
 	Compiler Compiler `yaml:"compiler"`
 	// Definitions are CMake definitions. Values may hold ${LLAMA_CPP},
-	// ${PROJECT}, ${HEXAGON_SDK_ROOT}, ${HEXAGON_TOOLS_ROOT} and ${TOOLCHAINS},
+	// ${PROJECT}, ${HEXAGON_SDK_ROOT}, ${HEXAGON_TOOLS_ROOT} and ${ANDROID_NDK_ROOT},
 	// which stand for folders of this machine.
 	Definitions map[string]string `yaml:"definitions"`
 }
@@ -209,14 +209,14 @@ var (
 
 // The placeholders of definition values.
 const (
-	holdLlama      = "LLAMA_CPP"
-	holdProject    = "PROJECT"
-	holdSDK        = "HEXAGON_SDK_ROOT"
-	holdTools      = "HEXAGON_TOOLS_ROOT"
-	holdToolchains = "TOOLCHAINS"
+	holdLlama   = "LLAMA_CPP"
+	holdProject = "PROJECT"
+	holdSDK     = "HEXAGON_SDK_ROOT"
+	holdTools   = "HEXAGON_TOOLS_ROOT"
+	holdNDK     = "ANDROID_NDK_ROOT"
 )
 
-var placeholders = []string{holdLlama, holdProject, holdSDK, holdTools, holdToolchains}
+var placeholders = []string{holdLlama, holdProject, holdSDK, holdTools, holdNDK}
 
 func (d Description) check() error {
 	if !wordPattern.MatchString(string(d.Name)) {

@@ -25,7 +25,7 @@ func (c *Client) Room(requests []Request) error {
 	}
 	disks := map[uint64]*disk{}
 	for _, r := range requests {
-		need := c.missingBytes(r)
+		need := c.Missing(r)
 		if need == 0 {
 			continue
 		}
@@ -51,8 +51,9 @@ func (c *Client) Room(requests []Request) error {
 	return nil
 }
 
-// missingBytes is what has yet to be written for a request, as far as known.
-func (c *Client) missingBytes(r Request) int64 {
+// Missing is the number of bytes that have yet to be written for a request, as
+// far as known.
+func (c *Client) Missing(r Request) int64 {
 	if _, err := os.Stat(r.Dest); err == nil {
 		return 0
 	}

@@ -170,24 +170,3 @@ func Clean() error {
 	}
 	return nil
 }
-
-// Fetch provides the llama.cpp sources, and with real also the model files.
-func Fetch(ctx context.Context, real bool) error {
-	w, err := Open()
-	if err != nil {
-		return err
-	}
-	tree, err := w.Source(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w.Out, "llama.cpp %s: %s\n", tree.Identity(), tree.Dir)
-	if !real {
-		return nil
-	}
-	files, err := w.workloads(ctx, w.Manifest.Aliases(), false)
-	for _, f := range files {
-		fmt.Fprintf(w.Out, "%s: %s\n", f.Alias, f.path)
-	}
-	return err
-}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"hexab/internal/bench"
-	"hexab/internal/fetch"
 	"hexab/internal/models"
 	"hexab/internal/standin"
 )
@@ -95,14 +94,11 @@ func writeStandIn(path string, s models.StandIn) (sum string, err error) {
 
 // realModel fetches a model unless the cache has it.
 func (w *Workspace) realModel(ctx context.Context, m *models.Model) (workload, error) {
-	client := &fetch.Client{Lock: &fetch.LockFile{Path: filepath.Join(w.Root, "models.lock")}, Progress: w.fetchProgress()}
-	if token := os.Getenv("HF_TOKEN"); token != "" {
-		client.Tokens = []fetch.Token{{EnvName: "HF_TOKEN", Hosts: []string{"huggingface.co"}}}
+	it := w.modelItem(m)
+	if _, err := w.accept([]item{it}, false); err != nil {
+		return workload{}, err
 	}
-	file, err := client.Get(ctx, fetch.Request{
-		Name: m.File, Key: m.Repo + "/" + m.File, URLs: m.URLs(), Size: m.Bytes, SHA256: m.SHA256,
-		Dest: filepath.Join(w.Cache, "models", m.Alias, m.File), Validate: fetch.GGUF,
-	})
+	file, err := w.downloads().Get(ctx, it.request)
 	if err != nil {
 		return workload{}, err
 	}

@@ -167,14 +167,18 @@ func (w *Workspace) needs() []host.Need {
 
 // Source provides the llama.cpp sources.
 func (w *Workspace) Source(ctx context.Context) (source.Tree, error) {
-	opt := source.Options{Cache: w.Cache, Note: func(line string) { w.Note("%s", line) }}
+	return w.sources(ctx, source.Options{})
+}
+
+func (w *Workspace) sources(ctx context.Context, opt source.Options) (source.Tree, error) {
+	opt.Cache, opt.Note = w.Cache, func(line string) { w.Note("%s", line) }
 	if w.Llama != "" {
 		return source.Local(ctx, w.Llama, opt)
 	}
 	pin := w.pin()
 	tree, err := source.Get(ctx, pin, opt)
 	var origins *source.OriginError
-	if err == nil || !errors.As(err, &origins) {
+	if err == nil || opt.Offline || !errors.As(err, &origins) {
 		return tree, err
 	}
 	// The package origin takes the npm client, which may not be here yet.

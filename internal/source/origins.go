@@ -25,8 +25,8 @@ func fromGit(ctx context.Context, pin Pin, opt Options, dir string) error {
 	return checkout(ctx, opt, dir, pin.GitURL, "refs/tags/"+pin.Tag)
 }
 
-// fromNPM gets the package by the npm client, checks it, takes the git bundle
-// out of it and checks the bundle's HEAD out into dir.
+// fromNPM gets the package by the npm client and checks the HEAD of the git
+// bundle in it out into dir.
 func fromNPM(ctx context.Context, pin Pin, opt Options, dir string) error {
 	work := dir + ".npm"
 	if err := os.MkdirAll(work, 0o755); err != nil {
@@ -49,12 +49,34 @@ func fromNPM(ctx context.Context, pin Pin, opt Options, dir string) error {
 	if err != nil || len(packed) != 1 {
 		return fmt.Errorf("npm pack made %d archives, expected one", len(packed))
 	}
-	if err := checkIntegrity(packed[0], pin.NPMIntegrity); err != nil {
+	return fromPackage(ctx, pin, opt, dir, packed[0])
+}
+
+// fromFolder checks out what a folder has: the git bundle by itself, or the
+// package with it.
+func fromFolder(ctx context.Context, pin Pin, opt Options, dir string) error {
+	bundle := filepath.Join(opt.From, filepath.Base(pin.BundlePath))
+	packed := filepath.Join(opt.From, strings.NewReplacer("@", "", "/", "-").Replace(pin.NPMPackage)+"-"+pin.NPMVersion+".tgz")
+	for _, c := range []struct {
+		name string
+		get  func(context.Context, Pin, Options, string, string) error
+	}{{bundle, fromBundle}, {packed, fromPackage}} {
+		if _, err := os.Stat(c.name); err == nil {
+			return c.get(ctx, pin, opt, dir, c.name)
+		}
+	}
+	return fmt.Errorf("it has neither %s nor %s", filepath.Base(bundle), filepath.Base(packed))
+}
+
+// fromPackage takes the git bundle out of the package's archive.
+func fromPackage(ctx context.Context, pin Pin, opt Options, dir, archive string) error {
+	if err := checkIntegrity(archive, pin.NPMIntegrity); err != nil {
 		return err
 	}
 	member := "package/" + strings.TrimPrefix(pin.BundlePath, "package/")
-	unpacked := filepath.Join(work, "unpacked")
-	err = fetch.Unpack(ctx, packed[0], unpacked, fetch.UnpackOptions{
+	unpacked := dir + ".package"
+	defer os.RemoveAll(unpacked)
+	err := fetch.Unpack(ctx, archive, unpacked, fetch.UnpackOptions{
 		MaxBytes: 1 << 30, MaxFiles: 100_000,
 		Keep: func(name string) bool { return name == member },
 	})
@@ -62,15 +84,20 @@ func fromNPM(ctx context.Context, pin Pin, opt Options, dir string) error {
 		return err
 	}
 	bundle := filepath.Join(unpacked, filepath.FromSlash(member))
-	sum, err := fileSum(bundle, sha256.New())
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(bundle); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the package has no %s", member)
 	}
+	return fromBundle(ctx, pin, opt, dir, bundle)
+}
+
+// fromBundle checks the HEAD of a git bundle out.
+func fromBundle(ctx context.Context, pin Pin, opt Options, dir, bundle string) error {
+	sum, err := fileSum(bundle, sha256.New())
 	if err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(sum); got != pin.BundleSHA256 {
-		return fmt.Errorf("%s has sha256 %s, the pin is %s", member, got, pin.BundleSHA256)
+		return fmt.Errorf("%s has sha256 %s, the pin is %s", filepath.Base(bundle), got, pin.BundleSHA256)
 	}
 	return checkout(ctx, opt, dir, bundle, "HEAD")
 }

@@ -67,6 +67,12 @@ type Options struct {
 	Note func(line string)
 	// NPM and Git are the programs; empty finds "npm" and "git" in PATH.
 	NPM, Git string
+	// From is a folder with the package or the git bundle, downloaded
+	// otherwise; it is tried first. Empty is none.
+	From string
+	// Offline forbids the network: what is neither in the cache nor in From is
+	// an error.
+	Offline bool
 }
 
 func (o Options) note(format string, args ...any) {
@@ -105,6 +111,9 @@ type OriginReason struct {
 func (e *OriginError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "llama.cpp %s could not be fetched:", e.Pin.Tag)
+	if len(e.Reasons) == 0 {
+		b.WriteString("\n  it is not here, and the network is not to be used")
+	}
 	for _, r := range e.Reasons {
 		fmt.Fprintf(&b, "\n  %s: %v", r.Origin, r.Err)
 	}
@@ -206,6 +215,20 @@ func wait(ctx context.Context, lock *flock.Flock, busy func()) error {
 	return nil
 }
 
+// Verify reads the pinned release in the cache again, whatever was remembered
+// of it. One that is not there is an error that wraps fs.ErrNotExist.
+func Verify(pin Pin, cache string) (Tree, error) {
+	tree := Tree{Dir: filepath.Join(cache, "llama.cpp", pin.Tree), Hash: pin.Tree, Origin: "cache"}
+	if _, err := os.Stat(tree.Dir); err != nil {
+		return Tree{}, fmt.Errorf("llama.cpp %s: %w", pin.Tag, err)
+	}
+	if err := os.Remove(tree.Dir + ".verified"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Tree{}, err
+	}
+	_, err := verified(tree.Dir, pin.Tree)
+	return tree, err
+}
+
 // fetchPinned tries the origins in order and puts the verified tree at dir.
 func fetchPinned(ctx context.Context, pin Pin, opt Options, home, dir string) (string, error) {
 	type origin struct {
@@ -213,10 +236,13 @@ func fetchPinned(ctx context.Context, pin Pin, opt Options, home, dir string) (s
 		get  func(context.Context, Pin, Options, string) error
 	}
 	var origins []origin
-	if pin.GitURL != "" {
+	if opt.From != "" {
+		origins = append(origins, origin{"folder " + opt.From, fromFolder})
+	}
+	if pin.GitURL != "" && !opt.Offline {
 		origins = append(origins, origin{pin.GitURL + " tag " + pin.Tag, fromGit})
 	}
-	if pin.NPMPackage != "" {
+	if pin.NPMPackage != "" && !opt.Offline {
 		origins = append(origins, origin{"npm package " + pin.NPMPackage + " " + pin.NPMVersion, fromNPM})
 	}
 	failed := &OriginError{Pin: pin}

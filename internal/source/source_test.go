@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
@@ -161,6 +162,43 @@ func TestNPMAfterGit(t *testing.T) {
 	got, err := Get(t.Context(), pin, opt)
 	if err != nil || got.Origin != "npm package p 1.0.0" {
 		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+func TestFromFolderWithoutNetwork(t *testing.T) {
+	repo, tree := upstream(t)
+	archive, pin := packed(t, repo)
+	pin.Tree, pin.GitURL = tree, "file://"+repo
+	data, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle, err := os.ReadFile(filepath.Join(filepath.Dir(archive), "package/llama/release.bundle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string][]byte{"p-1.0.0.tgz": data, "release.bundle": bundle} {
+		opt := Options{Cache: t.TempDir(), From: t.TempDir(), Offline: true}
+		if _, err := Get(t.Context(), pin, opt); err == nil || !strings.Contains(err.Error(), "has neither release.bundle nor p-1.0.0.tgz") {
+			t.Errorf("an empty folder: %v", err)
+		}
+		if _, err := Verify(pin, opt.Cache); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("nothing verified: %v", err)
+		}
+		write(t, opt.From, name, string(body), 0o644)
+		if got, err := Get(t.Context(), pin, opt); err != nil || got.Origin != "folder "+opt.From {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if _, err := Verify(pin, opt.Cache); err != nil {
+			t.Error(err)
+		}
+		write(t, opt.Cache, "llama.cpp/"+tree+"/a/x", "edited", 0o644)
+		if _, err := Verify(pin, opt.Cache); err == nil || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("an edited tree verified: %v", err)
+		}
+	}
+	if _, err := Get(t.Context(), pin, Options{Cache: t.TempDir(), Offline: true}); err == nil || !strings.Contains(err.Error(), "network is not to be used") {
+		t.Errorf("offline without anything: %v", err)
 	}
 }
 
