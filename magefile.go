@@ -63,9 +63,11 @@ func BuildCPU(ctx context.Context) error { return done(harness.Build(ctx, bench.
 // BuildDspqueue builds the official Hexagon backend with its DSP libraries.
 func BuildDspqueue(ctx context.Context) error { return done(harness.Build(ctx, bench.DSPQueue)) }
 
-// Fetch gets the llama.cpp sources, and with -models the eight model files.
-func Fetch(ctx context.Context, models *bool) error {
-	return done(harness.Fetch(ctx, models != nil && *models))
+// Fetch gets llama.cpp, the models and the SDKs, or verifies them (-only=models|sdks|llama.cpp -from=DIR -offline -acceptLicences).
+func Fetch(ctx context.Context, only, from *string, offline, acceptLicences *bool) error {
+	return done(harness.Fetch(ctx, harness.FetchOptions{
+		Only: text(only), From: text(from), Offline: offline != nil && *offline, AcceptLicences: acceptLicences != nil && *acceptLicences,
+	}))
 }
 
 // LlamaBench runs llama-bench once on the device (-model= -arm= -device=).

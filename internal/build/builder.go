@@ -41,6 +41,9 @@ type Builder struct {
 	// NDKRoot is an Android NDK, and NDK names it with its version; both empty
 	// without.
 	NDKRoot, NDK string
+	// Provide gives the builder, a copy made for one bundle, what that takes
+	// beyond the fields above: SDKs, a cross compiler. Nil for nothing.
+	Provide func(ctx context.Context, b *Builder, variant bench.Variant, p bench.Platform) error
 	// Jobs is the number of compilers at the same time; zero is one a core.
 	Jobs int
 	// Progress is told how far a build is; it may be nil.
@@ -144,6 +147,14 @@ func (b *Builder) resolveAll(ctx context.Context, variant bench.Variant, p bench
 // already is not built again; what another process is building is waited for.
 // A failed build is an *Error.
 func (b *Builder) Bundle(ctx context.Context, variant bench.Variant, p bench.Platform) (Bundle, error) {
+	if b.Provide != nil {
+		provided := *b
+		provided.Provide = nil
+		if err := b.Provide(ctx, &provided, variant, p); err != nil {
+			return Bundle{}, fmt.Errorf("building %s for %s: %w", variant, p, err)
+		}
+		b = &provided
+	}
 	jobs, err := b.resolveAll(ctx, variant, p)
 	if err != nil {
 		return Bundle{}, err

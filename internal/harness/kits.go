@@ -10,6 +10,7 @@ import (
 
 	"hexab/internal/bench"
 	"hexab/internal/build"
+	"hexab/internal/host"
 )
 
 // Environment variables that name SDKs of the user's own.
@@ -80,27 +81,31 @@ func (w *Workspace) kit(ctx context.Context, kind string) (kit, error) {
 	return k, err
 }
 
-// kitsFor gives the builder the SDKs that building for a real platform takes.
-func (w *Workspace) kitsFor(ctx context.Context, builder *build.Builder, p bench.Platform, variants []bench.Variant) error {
-	if p == bench.AndroidArm64 {
+// provide gives the builder the compilers and SDKs that building a variant for
+// a real platform takes, and gets them first where they are not here.
+func (w *Workspace) provide(ctx context.Context, builder *build.Builder, v bench.Variant, p bench.Platform) error {
+	switch p {
+	case bench.Sim:
+		return nil
+	case bench.LinuxArm64:
+		if _, err := w.machine().Ensure(ctx, w.Cache, host.CrossArm64); err != nil {
+			return err
+		}
+	case bench.AndroidArm64:
 		k, err := w.kit(ctx, kindNDK)
 		if err != nil {
-			return fmt.Errorf("building for %s: %w", p, err)
+			return err
 		}
 		builder.NDKRoot, builder.NDK = k.Root, k.Name
 	}
-	for _, v := range variants {
-		if p == bench.Sim || !w.Variants.NeedsSDK(v) {
-			continue
-		}
-		k, err := w.kit(ctx, kindHexagon)
-		if err != nil {
-			return fmt.Errorf("building %s for %s: %w", v, p, err)
-		}
-		builder.SDKRoot, builder.ToolsRoot, builder.SDK = k.Root, k.Tools, k.Name
+	if !w.Variants.NeedsSDK(v) {
 		return nil
 	}
-	return nil
+	k, err := w.kit(ctx, kindHexagon)
+	if err == nil {
+		builder.SDKRoot, builder.ToolsRoot, builder.SDK = k.Root, k.Tools, k.Name
+	}
+	return err
 }
 
 var ndkRevision = regexp.MustCompile(`(?m)^Pkg\.Revision *= *([0-9][0-9A-Za-z.-]{0,40})\s*$`)

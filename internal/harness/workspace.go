@@ -218,6 +218,7 @@ func (w *Workspace) Builder(ctx context.Context) (*build.Builder, error) {
 	}
 	return &build.Builder{
 		Project: w.Root, Cache: w.Cache, Tree: tree, Variants: w.Variants, Jobs: report.Jobs(), Progress: w.buildProgress(),
+		Provide: w.provide,
 	}, nil
 }
 

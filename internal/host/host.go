@@ -57,6 +57,16 @@ var (
 		Packages: map[string][]string{"apt": {"clang-19", "lld-19"}, "dnf": {"clang", "lld"}, "pacman": {"clang", "lld"}, "apk": {"clang19", "lld19"}}, Why: "to build the Hexagon backend and its DSP libraries for the simulator"}
 	ADB = Need{Tool: "adb", Programs: [][]string{{"adb"}}, Args: []string{"version"},
 		Packages: map[string][]string{"apt": {"adb"}, "dnf": {"android-tools"}, "pacman": {"android-tools"}, "apk": {"android-tools"}}, Why: "to reach phones, the embedded one too"}
+	// CrossArm64 builds for Linux boards. Elsewhere than on Debian and Ubuntu
+	// the packages' names are known, but were not tried.
+	CrossArm64 = Need{Tool: "C and C++ compiler for arm64", Programs: [][]string{{"aarch64-linux-gnu-gcc"}, {"aarch64-linux-gnu-g++"}}, Args: []string{"-dumpfullversion"}, AtLeast: "11",
+		Packages: map[string][]string{"apt": {"gcc-aarch64-linux-gnu", "g++-aarch64-linux-gnu"}, "dnf": {"gcc-aarch64-linux-gnu", "gcc-c++-aarch64-linux-gnu", "glibc-devel"}, "pacman": {"aarch64-linux-gnu-gcc"}},
+		Why:      "to build for Linux boards (linux-arm64)"}
+	// QEMU runs their programs on the embedded phone.
+	QEMU = Need{Tool: "qemu-aarch64", Programs: [][]string{{"qemu-aarch64", "qemu-aarch64-static"}}, Args: []string{"--version"},
+		Packages: map[string][]string{"apt": {"qemu-user"}, "dnf": {"qemu-user"}, "pacman": {"qemu-user"}, "apk": {"qemu-aarch64"}}, Why: "to run programs for arm64 on the embedded phone (profile arm64)"}
+	SSH = Need{Tool: "OpenSSH client", Programs: [][]string{{"ssh"}, {"sftp"}},
+		Packages: map[string][]string{"apt": {"openssh-client"}, "dnf": {"openssh-clients"}, "pacman": {"openssh"}, "apk": {"openssh-client"}}, Why: "to reach Linux boards (-device=ssh:user@host)"}
 	NPM = Need{Tool: "npm", Programs: [][]string{{"npm"}}, Args: []string{"--version"},
 		Packages: withCertificates("npm"), Why: "to fetch llama.cpp where GitHub is out of reach"}
 )

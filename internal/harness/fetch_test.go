@@ -1,0 +1,143 @@
+package harness
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hexab/internal/models"
+)
+
+// fetchWorkspace is a workspace of its own with an NDK in its manifest, and a
+// server that has the archive and a model.
+func fetchWorkspace(t *testing.T) (w *Workspace, items []item, out *bytes.Buffer, asked *atomic.Int64) {
+	t.Helper()
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	for name, body := range map[string]string{
+		"ndk-x/source.properties":                   "Pkg.Desc = Android NDK\nPkg.Revision = 99.0.1\n",
+		"ndk-x/build/cmake/android.toolchain.cmake": "# none\n",
+	} {
+		f, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.Write([]byte(body))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	model := append([]byte("GGUF\x03\x00\x00\x00"), make([]byte, 100)...)
+	asked = &atomic.Int64{}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		body := map[string][]byte{"/ndk.zip": archive.Bytes(), "/m.gguf": model}[r.URL.Path]
+		http.ServeContent(rw, r, "", time.Time{}, bytes.NewReader(body))
+	}))
+	t.Cleanup(server.Close)
+	sum := sha256.Sum256(archive.Bytes())
+	dir := t.TempDir()
+	out = &bytes.Buffer{}
+	w = &Workspace{Root: filepath.Join(dir, "root"), Cache: filepath.Join(dir, "cache"), Out: out, Err: &bytes.Buffer{}}
+	w.Manifest = &models.Manifest{
+		SDKs: []models.SDK{{
+			Name: "ndk-x", Kind: kindNDK, URL: server.URL + "/ndk.zip", Bytes: int64(archive.Len()), SHA256: hex.EncodeToString(sum[:]),
+			Root: "ndk-x", Licence: "strict", NeedsAcceptance: true,
+		}},
+		Models: []models.Model{{Alias: "m", Repo: "o/r", File: "m.gguf", Licence: "MIT"}},
+	}
+	items = []item{w.modelItem(&w.Manifest.Models[0]), w.sdkItem(&w.Manifest.SDKs[0])}
+	items[0].request.URLs = []string{server.URL + "/m.gguf"}
+	t.Setenv(EnvNDK, "")
+	return w, items, out, asked
+}
+
+func TestFetchAsksForLicencesOnce(t *testing.T) {
+	w, items, _, _ := fetchWorkspace(t)
+	err := w.fetchItems(t.Context(), FetchOptions{}, items)
+	var refused *LicenceError
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "ndk-x (strict") || !strings.Contains(err.Error(), "-acceptLicences") {
+		t.Fatalf("%v", err)
+	}
+	if !exists(items[0].request.Dest) || w.sdkReady(items[1].sdk) {
+		t.Error("the model needs no acceptance, the SDK does")
+	}
+	if err := w.fetchItems(t.Context(), FetchOptions{AcceptLicences: true}, items); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(w.sdkDir(items[1].sdk)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.fetchItems(t.Context(), FetchOptions{}, items); err != nil {
+		t.Errorf("what was accepted is asked for again: %v", err)
+	}
+}
+
+func TestFetchedSDK(t *testing.T) {
+	w, items, out, asked := fetchWorkspace(t)
+	if _, ok, err := w.findKit(kindNDK); ok || err != nil {
+		t.Fatalf("an NDK before it was fetched: %v", err)
+	}
+	if err := w.fetchItems(t.Context(), FetchOptions{AcceptLicences: true}, items); err != nil {
+		t.Fatal(err)
+	}
+	k, ok, err := w.findKit(kindNDK)
+	if err != nil || !ok || k.Root != filepath.Join(w.Cache, "sdks", "ndk-x", "ndk-x") {
+		t.Fatalf("%+v, %v, %v", k, ok, err)
+	}
+	if exists(items[1].request.Dest) {
+		t.Error("the archive is left")
+	}
+	before := asked.Load()
+	for _, o := range []FetchOptions{{}, {Offline: true}} {
+		out.Reset()
+		if err := w.fetchItems(t.Context(), o, items); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+		if text := out.String(); !strings.Contains(text, k.Root) || !strings.Contains(text, items[0].request.Dest) {
+			t.Errorf("%+v: said %q", o, text)
+		}
+	}
+	if n := asked.Load() - before; n != 0 {
+		t.Errorf("%d requests for what is here", n)
+	}
+	if err := os.WriteFile(filepath.Join(k.Root, "source.properties"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(items[0].request.Dest, []byte("GGUF"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err = w.fetchItems(t.Context(), FetchOptions{Offline: true}, items)
+	if err == nil || !strings.Contains(err.Error(), "was changed since it was unpacked") || !strings.Contains(err.Error(), "m.gguf") {
+		t.Errorf("damage was not found: %v", err)
+	}
+}
+
+func TestOwnNDK(t *testing.T) {
+	w, _, _, _ := fetchWorkspace(t)
+	own := t.TempDir()
+	t.Setenv(EnvNDK, own)
+	if _, _, err := w.findKit(kindNDK); err == nil || !strings.Contains(err.Error(), "android.toolchain.cmake") {
+		t.Errorf("%v", err)
+	}
+	for name, body := range map[string]string{"build/cmake/android.toolchain.cmake": "", "source.properties": "Pkg.Revision = 28.0.7\n"} {
+		at := filepath.Join(own, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(body), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k, ok, err := w.findKit(kindNDK)
+	if err != nil || !ok || !k.Own || k.Name != "Android NDK 28.0.7" {
+		t.Errorf("%+v, %v, %v", k, ok, err)
+	}
+}
