@@ -139,7 +139,10 @@ func (w *Workspace) modelItem(m *models.Model) item {
 func (w *Workspace) fetchItems(ctx context.Context, o FetchOptions, items []item) error {
 	client := w.downloads()
 	client.Offline, client.From = o.Offline, o.From
-	items, refused := w.accept(items, o.AcceptLicences)
+	var refused error
+	if !o.Offline { // what is on this machine was accepted when it came
+		items, refused = w.accept(items, o.AcceptLicences)
+	}
 	requests, room := w.missing(items)
 	if err := client.Room(room); err != nil {
 		return errors.Join(err, refused)
