@@ -141,6 +141,11 @@ func AlignMacros(ctx context.Context, mode, path, column *string) error {
 	return done(harness.AlignMacros(ctx, text(mode), text(path), text(column)))
 }
 
+// Lint holds the backend's sources against its developer guide (-path=, -baseline=FILE of known findings, -all shows those too).
+func Lint(ctx context.Context, path, baseline *string, all *bool) error {
+	return done(harness.Lint(ctx, text(path), text(baseline), all != nil && *all))
+}
+
 // Check runs vet, staticcheck, the format check and the unit tests.
 func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 

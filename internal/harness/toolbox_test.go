@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hexab/internal/lint"
 	"hexab/internal/macros"
 )
 
@@ -84,5 +85,31 @@ func TestMacrosOfPinnedTree(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %d macros, %d not aligned, want %v", folder, got[0], got[1], want)
 		}
+	}
+}
+
+// TestLintOfPinnedTree holds the baseline against the pinned sources: nothing
+// new, nothing gone.
+func TestLintOfPinnedTree(t *testing.T) {
+	w := pinned(t)
+	dir, err := w.toolboxPath(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, err := lintTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(w.Root, knownFindings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := lint.ParseBaseline(knownFindings, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, _, gone := known.Split(findings)
+	if len(fresh)+len(gone) > 0 || len(findings) != 56 {
+		t.Errorf("%d findings, new %v, gone %v", len(findings), fresh, gone)
 	}
 }

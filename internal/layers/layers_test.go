@@ -20,6 +20,7 @@ var allowed = map[string]string{
 	"arm":        "bench knobs",
 	"knobs":      "csource",
 	"macros":     "csource",
+	"lint":       "csource",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
 	"counters":   "",
@@ -47,7 +48,7 @@ var allowed = map[string]string{
 	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
 		"gate github artifact history " +
 		"backendops counters " +
-		"knobs macros " +
+		"knobs macros lint " +
 		"proc fetch host source build adb phone device deploy store simsdk",
 }
 
