@@ -31,7 +31,7 @@ var allowed = map[string]string{
 	"gate":       "bench stat compare",
 	"artifact":   "bench arm",
 	"backendops": "",
-	"report":     "bench stat compare backendops",
+	"report":     "bench stat compare gate backendops",
 	// L2: the machine and the device.
 	"proc":   "",
 	"fetch":  "",

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,8 +65,12 @@ func markdown(text string) string {
 		}
 	}
 	inert := strings.ReplaceAll(b.String(), "://", ":"+zeroWidthSpace+"//")
-	return strings.ReplaceAll(inert, "www.", "www"+zeroWidthSpace+".")
+	inert = strings.ReplaceAll(inert, "www.", "www"+zeroWidthSpace+".")
+	return issueReference.ReplaceAllString(inert, "$1"+zeroWidthSpace+"$2")
 }
+
+// issueReference is GitHub's other way to write #123.
+var issueReference = regexp.MustCompile(`(?i)(gh-)([0-9])`)
 
 // fence makes a code block whose fence no line of the text can close.
 func fence(text string) string {

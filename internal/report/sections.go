@@ -35,7 +35,7 @@ func (v view) sections() []section {
 func (v view) legend() []string {
 	lines := []string{fmt.Sprintf(
 		"differences are of each arm to %s, with their %.4g %% interval; positive is faster; q is the p value adjusted for the %d comparisons of the table",
-		v.c.Baseline, 100*(1-v.c.Limits.Alpha), len(v.c.Cells))}
+		v.c.Baseline, 100*(1-v.c.Limits.Alpha), v.adjusted)}
 	lines = append(lines, fmt.Sprintf("less than %.3g %% counts as no difference", 100*v.c.Limits.Threshold))
 	if _, some := v.aa(); some {
 		lines = append(lines, "A/A: the same arm on both sides, a test of the method: it should come out inconclusive or equivalent")

@@ -17,12 +17,13 @@ const (
 
 // view finds what a table needs of a run's comparisons.
 type view struct {
-	c      compare.Comparisons
-	run    bench.Run
-	speeds map[place]compare.Speed
-	cells  map[place]compare.Cell
-	names  map[string]string // an arm's label -> its name in tables
-	blocks map[string]int    // a model -> its planned blocks
+	c        compare.Comparisons
+	run      bench.Run
+	speeds   map[place]compare.Speed
+	cells    map[place]compare.Cell
+	names    map[string]string // an arm's label -> its name in tables
+	blocks   map[string]int    // a model -> its planned blocks
+	adjusted int               // comparisons that q values are adjusted for
 }
 
 type place struct {
@@ -36,6 +37,7 @@ func newView(c compare.Comparisons, run bench.Run) view {
 		c: c, run: run, speeds: map[place]compare.Speed{}, cells: map[place]compare.Cell{},
 		names: map[string]string{}, blocks: map[string]int{},
 	}
+	v.adjusted = len(c.Cells)
 	for _, s := range c.Speeds {
 		v.speeds[place{s.Model, s.Test, s.Arm}] = s
 	}
