@@ -161,11 +161,18 @@ func (s *session) lost(ctx context.Context, record bench.Record, err error) (ben
 	return record, nil
 }
 
+// Policies of the gate.
+const (
+	coolByWaiting = "wait"
+	coolByMarking = "mark"
+	coolOff       = "off"
+)
+
 // Temperature window of the gate: a launch begins when the device is at most
 // this much hotter than it was at the session's start.
 const (
 	coolWindow      = bench.Celsius(5)
-	coolWait        = 5 * time.Minute
+	coolWaitPhone   = 5 * time.Minute
 	coolWaitSim     = 20 * time.Second
 	coolPollSeconds = 2
 )
@@ -173,7 +180,7 @@ const (
 // gate reads the sensors and waits for the device to cool down. After the wait
 // the launch goes on and is marked: a hole would say less.
 func (s *session) gate(ctx context.Context, record *bench.Record) (device.Reading, error) {
-	limit := coolWait
+	limit := coolWaitPhone
 	if s.target.embedded {
 		limit = coolWaitSim
 	}

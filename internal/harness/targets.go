@@ -8,12 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"hexab/internal/bench"
-	"hexab/internal/calibrate"
 	"hexab/internal/host"
-	"hexab/internal/plan"
 	"hexab/internal/proc"
 )
 
@@ -66,42 +63,6 @@ func Doctor(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// calibrationSeed is the seed of the committed calibration.
-const calibrationSeed = 1
-
-// Calibrate runs the calibration with the plan's own orders and writes it to
-// results/calibration.
-func Calibrate(ctx context.Context) error {
-	w, err := Open()
-	if err != nil {
-		return err
-	}
-	c := calibrate.Default()
-	c.Seed, c.Order = calibrationSeed, plan.Orders
-	last := time.Now()
-	c.Progress = func(done, total int) {
-		if time.Since(last) > 5*time.Second {
-			last = time.Now()
-			w.Note("%d of %d settings", done, total)
-		}
-	}
-	table, err := calibrate.Run(c)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(w.Root, "results", "calibration")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for name, data := range map[string][]byte{"calibration.md": table.Markdown(), "calibration.csv": table.CSV()} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			return err
-		}
-	}
-	_, err = w.Out.Write(table.Markdown())
-	return err
 }
 
 // Check runs everything that is quick: format, vet, staticcheck, unit tests.
