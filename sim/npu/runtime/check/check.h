@@ -26,9 +26,17 @@ void check_blame(uintptr_t pc);
 /* pc when it lies in a library of the DSP, else where the library called what pc is in. */
 uintptr_t check_library_pc(uintptr_t pc);
 
-/* Up to room bytes of text that name the library function at work and its callers, innermost first, as a JSON array;
- * op is the outermost of them whose name begins with op_, else the innermost. False outside any library. */
-bool check_where(char * op, size_t op_room, char * at, size_t at_room, char * frames, size_t room);
+/* Where the library is at work. */
+struct check_where {
+    char op[96];       /* the op: the outermost function op_..., of this thread or of the one it works for */
+    char at[160];      /* "libx.so+0x71c4" */
+    char source[96];   /* file and line there; empty when not known */
+    char frames[1536]; /* JSON array of "function file:line", innermost first */
+};
+/* False outside any library. Fills where->at only, at first; the rest is dear. */
+bool check_where_at(struct check_where * where, uintptr_t * pc);
+void check_where_rest(struct check_where * where, uintptr_t pc);
+void check_where_init(void);
 
 /* ---- vtcm ---- */
 

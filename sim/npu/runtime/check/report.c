@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include <execinfo.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,6 +36,9 @@ void check_init(void) {
         enable(list, n);
         list += n + (list[n] == ',');
     }
+    if (checks.any) {
+        check_where_init();
+    }
     checks.coherency  = checks.coherency || checks.sharing; /* who wrote a line is known only from its copies */
     const char * path = getenv("HEXSIM_REPORT");
     if (checks.any && path && *path) {
@@ -45,61 +47,6 @@ void check_init(void) {
             fprintf(stderr, "hexsim: HEXSIM_REPORT=%s: %m\n", path);
         }
     }
-}
-
-static _Thread_local uintptr_t blamed;
-
-void check_blame(uintptr_t pc) {
-    blamed = pc;
-}
-
-uintptr_t check_library_pc(uintptr_t pc) {
-    char name[2], at[2];
-    void * frame[16];
-    if (skel_symbol(pc, name, sizeof name, at, sizeof at)) {
-        return pc;
-    }
-    for (int i = 0, n = backtrace(frame, 16); i < n; i++) {
-        if (skel_symbol((uintptr_t)frame[i] - 1, name, sizeof name, at, sizeof at)) {
-            return (uintptr_t)frame[i] - 1;
-        }
-    }
-    return 0;
-}
-
-bool check_where(char * op, size_t op_room, char * at, size_t at_room, char * frames, size_t room) {
-    void * frame[48];
-    int n = backtrace(frame, 48), told = 0;
-    size_t used = 0;
-    bool is_op  = false;
-    if (blamed) {
-        frame[0] = (void *)(blamed + 1);
-        n        = 1;
-        blamed   = 0;
-    }
-    snprintf(op, op_room, "?");
-    snprintf(at, at_room, "?");
-    used = (size_t)snprintf(frames, room, "[");
-    for (int i = 0; i < n; i++) {
-        char name[96], place[160];
-        if (!skel_symbol((uintptr_t)frame[i] - 1, name, sizeof name, place, sizeof place)) {
-            continue;
-        }
-        bool this_is_op = !strncmp(name, "op_", 3);
-        if (!told || this_is_op || (!is_op && !strcmp(op, "?"))) {
-            snprintf(op, op_room, "%s", name);
-            is_op = is_op || this_is_op;
-        }
-        if (!told) {
-            snprintf(at, at_room, "%s", place);
-        }
-        if (used + strlen(name) + 8 < room) {
-            used += (size_t)snprintf(frames + used, room - used, "%s\"%s\"", told ? "," : "", name);
-        }
-        told++;
-    }
-    snprintf(frames + used, room - used, "]");
-    return told > 0;
 }
 
 /* ---- once for each kind and place ---- */
@@ -152,35 +99,67 @@ static void escape(const char * text, char * out, size_t room) {
     out[n] = 0;
 }
 
-void check_report(const char * check, const char * kind, uintptr_t address, size_t bytes, const char * format, ...) {
-    char text[512], op[96], at[160], frames[768], where[160], line[2560], clean_text[640], clean_where[200];
-    check_where(op, sizeof op, at, sizeof at, frames, sizeof frames);
+/* The buffer of the application's and the offset in it. */
+static void in_buffer(uintptr_t address, int * fd, size_t * offset) {
     struct region r;
+    bool known = window_find(address, false, &r) && r.app_fd >= 0;
+    *fd        = known ? r.app_fd : -1;
+    *offset    = known ? address - r.base : 0;
+}
+
+struct finding {
+    const char *check, *kind;
+    uintptr_t address;
+    size_t bytes;
+    char text[512], buffer[160];
+    struct check_where where;
+};
+
+static void tell(const struct finding * f) {
+    const struct check_where * w = &f->where;
+    const char * source          = *w->source ? w->source : w->at;
+    fprintf(stderr, "hexsim: %s: %s: %s: 0x%zx, %zu bytes: %s; in %s, thread %s, at %s\n", f->check, f->kind, f->text,
+            f->address, f->bytes, f->buffer, w->op, thread_self()->name, source);
+}
+
+static void record(const struct finding * f) {
+    char line[4096], text[640], buffer[200];
+    int fd;
+    size_t offset;
+    in_buffer(f->address, &fd, &offset);
+    escape(f->text, text, sizeof text);
+    escape(f->buffer, buffer, sizeof buffer);
+    int n = snprintf(line, sizeof line,
+                     "{\"check\":\"%s\",\"kind\":\"%s\",\"op\":\"%s\",\"source\":\"%s\",\"at\":\"%s\",\"frames\":%s,"
+                     "\"address\":%zu,\"bytes\":%zu,\"buffer\":\"%s\",\"fd\":%d,\"offset\":%zu,\"thread\":\"%s\","
+                     "\"domain\":%u,\"session\":%u,\"text\":\"%s\"}\n",
+                     f->check, f->kind, f->where.op, f->where.source, f->where.at, f->where.frames, (size_t)f->address,
+                     f->bytes, buffer, fd, offset, thread_self()->name, dsp.domain, dsp.session, text);
+    if (n > 0 && n < (int)sizeof line && write(report_file, line, (size_t)n) < 0) {
+        fprintf(stderr, "hexsim: HEXSIM_REPORT: %m\n");
+    }
+}
+
+void check_report(const char * check, const char * kind, uintptr_t address, size_t bytes, const char * format, ...) {
+    struct finding f = {.check = check, .kind = kind, .address = address, .bytes = bytes};
+    struct region r;
+    uintptr_t pc = 0;
+    check_where_at(&f.where, &pc);
     bool known   = window_find(address, false, &r);
-    uint64_t key = hash(hash(hash(0xcbf29ce484222325ull, kind), at), known ? r.name : "-");
+    uint64_t key = hash(hash(hash(0xcbf29ce484222325ull, kind), f.where.at), known ? r.name : "-");
     if (!first_time(key)) {
         return;
     }
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(f.text, sizeof f.text, format, args);
     va_end(args);
-    window_describe(address, where, sizeof where);
+    window_describe(address, f.buffer, sizeof f.buffer);
+    check_where_rest(&f.where, pc);
     if (report_file < 0) {
-        fprintf(stderr, "hexsim: %s: %s: %s: 0x%zx, %zu bytes: %s; in %s, thread %s, at %s\n", check, kind, text,
-                (size_t)address, bytes, where, op, thread_self()->name, at);
-        return;
-    }
-    escape(text, clean_text, sizeof clean_text);
-    escape(where, clean_where, sizeof clean_where);
-    int n =
-        snprintf(line, sizeof line,
-                 "{\"check\":\"%s\",\"kind\":\"%s\",\"op\":\"%s\",\"at\":\"%s\",\"frames\":%s,\"address\":%zu,"
-                 "\"bytes\":%zu,\"buffer\":\"%s\",\"thread\":\"%s\",\"domain\":%u,\"session\":%u,\"text\":\"%s\"}\n",
-                 check, kind, op, at, frames, (size_t)address, bytes, clean_where, thread_self()->name, dsp.domain,
-                 dsp.session, clean_text);
-    if (n > 0 && n < (int)sizeof line && write(report_file, line, (size_t)n) < 0) {
-        fprintf(stderr, "hexsim: HEXSIM_REPORT: %m\n");
+        tell(&f);
+    } else {
+        record(&f);
     }
 }
 

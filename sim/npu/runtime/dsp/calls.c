@@ -143,6 +143,9 @@ static void turn_begins(void) {
     pthread_mutex_lock(&turn.lock);
     turn.active++;
     pthread_mutex_unlock(&turn.lock);
+    if (checks.any && !queue_imported()) {
+        check_works();
+    }
     if (checks.coherency && !queue_imported()) {
         coherency_enter();
     }

@@ -103,8 +103,13 @@ void mapping_release(int app_fd);
 int skel_open(const char * uri, const char * path, uint64_t * handle);
 int skel_invoke(uint64_t handle, uint32_t scalars, void * args);
 int skel_close(uint64_t handle);
-/* "op_rope+0x1c4 (libx.so+0x71c4)" for an address in a loaded library; false elsewhere. */
-bool skel_symbol(uintptr_t address, char * name, size_t room, char * at, size_t at_room);
+/* A place in a loaded library; false elsewhere. */
+struct skel_place {
+    const char *library, *path; /* its name, its file */
+    size_t offset;
+    const char * function; /* by the library's symbols; NULL when not known */
+};
+bool skel_place(uintptr_t address, struct skel_place * place);
 unsigned skel_arch(void);
 bool skel_holds_low(uint32_t low_bits, uintptr_t * whole);
 
@@ -139,6 +144,9 @@ void farf_line(const char * level, const char * format, ...) __attribute__((form
 void fault_init(void);
 void fault_thread_init(void); /* alternate signal stack of the calling thread */
 void fault_thread_end(void);
+
+/* The calling thread works for the application from now on: what it does is the op that others work for, too. */
+void check_works(void);
 
 /* Planned faults of HEXSIM_FAULT, counted at each packet and invocation. */
 void fault_plan_step(void);

@@ -215,6 +215,9 @@ AEEResult dspqueue_read(dspqueue_t q, uint32_t * flags, uint32_t max_buffers, ui
     }
     DSP_COUNT(packets, 1);
     fault_plan_step();
+    if (checks.any) {
+        check_works();
+    }
     if (checks.coherency) {
         coherency_enter();
     }

@@ -15,6 +15,7 @@
 #include "check.h"
 #include "div0.h"
 #include "dsp.h"
+#include "source.h"
 
 #define ALTERNATE_BYTES (128u << 10)
 
@@ -29,11 +30,17 @@ static bool is_write(const void * context) {
 
 static void frames(void) {
     void * frame[48];
+    struct source_frame inlined[SOURCE_MAX_INLINED];
+    size_t n_inlined;
     int n = backtrace(frame, 48), told = 0;
-    for (int i = 0; i < n && told < 16; i++) {
-        char name[128], at[160];
-        if (skel_symbol((uintptr_t)frame[i], name, sizeof name, at, sizeof at)) {
-            farf_line("FATAL", "  #%d %s (%s)", told++, name, at);
+    for (int i = 0; i < n && told < 24; i++) {
+        struct skel_place place;
+        if (!skel_place((uintptr_t)frame[i], &place) || !source_frames((uintptr_t)frame[i], inlined, &n_inlined)) {
+            continue;
+        }
+        for (size_t k = 0; k < n_inlined; k++) {
+            farf_line("FATAL", "  #%d %s %s (%s+0x%zx)", told++, inlined[k].function, inlined[k].line, place.library,
+                      place.offset);
         }
     }
 }
@@ -133,6 +140,7 @@ void fault_init(void) {
     void * warm[4];
     backtrace(warm, 4); /* loads the unwinder now, not in a handler */
     fault_thread_init();
+    source_init();
     install(SIGSEGV, on_fault);
     install(SIGBUS, on_fault);
     install(SIGILL, on_fault);

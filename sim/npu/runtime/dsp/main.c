@@ -2,6 +2,7 @@
  * control connection, whose end is this process's end. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,7 @@ int main(void) {
         fprintf(stderr, "hexsim-dsp is started by libcdsprpc.so, not by hand\n");
         return 2;
     }
+    fcntl(WIRE_CONTROL_FD, F_SETFD, FD_CLOEXEC); /* the symbolizer has no business with it */
     farf_init();
     if (channel_recv(WIRE_CONTROL_FD, &f)) {
         return 2;
@@ -114,8 +116,8 @@ int main(void) {
     }
     if (!status) {
         window_init();
-        check_init();
         fault_init();
+        check_init();
         const char * counters = getenv("HEXSIM_COUNTERS");
         hexsim_hmx_watched    = checks.dma || (counters && *counters);
     }

@@ -1,4 +1,6 @@
 /* mapping: the application's buffers, by their descriptor's number there. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +178,7 @@ void * mapping_borrow(int app_fd, int fd, uint64_t buffer_bytes, uint64_t offset
     pthread_mutex_lock(&all.lock);
     struct buffer * b = by_fd(app_fd);
     int own;
-    if (!b && (own = dup(fd)) >= 0 && !(b = new_buffer(app_fd, own, buffer_bytes, false))) {
+    if (!b && (own = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0 && !(b = new_buffer(app_fd, own, buffer_bytes, false))) {
         close(own);
     }
     if (b && !b->extended && offset <= b->bytes && bytes <= b->bytes - offset && attach(b)) {

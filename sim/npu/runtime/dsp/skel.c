@@ -17,7 +17,7 @@
 typedef int (*skel_function)(remote_handle64 handle, uint32_t scalars, remote_arg * args);
 
 struct module {
-    char name[128];
+    char name[128], path[1024];
     unsigned arch;
     void * dl;
     uintptr_t base, end;
@@ -51,15 +51,12 @@ static const struct module * module_at(uintptr_t address) {
     return NULL;
 }
 
-bool skel_symbol(uintptr_t address, char * name, size_t room, char * at, size_t at_room) {
+bool skel_place(uintptr_t address, struct skel_place * place) {
     const struct module * m = module_at(address);
-    if (!m) {
-        return false;
+    if (m) {
+        *place = (struct skel_place){m->name, m->path, address - m->base, symbols_at(&m->symbols, address - m->base)};
     }
-    const char * function = symbols_at(&m->symbols, address - m->base);
-    snprintf(name, room, "%s", function ? function : "?");
-    snprintf(at, at_room, "%s+0x%zx", m->name, (size_t)(address - m->base));
-    return true;
+    return m != NULL;
 }
 
 bool skel_holds_low(uint32_t low_bits, uintptr_t * whole) {
@@ -148,6 +145,7 @@ static struct module * load(const char * path, const char * name) {
     struct module * m = &all.module[n];
     *m = (struct module){.dl = dl, .base = map->l_addr, .end = map->l_addr, .arch = arch, .symbols = symbols};
     snprintf(m->name, sizeof m->name, "%s", name);
+    snprintf(m->path, sizeof m->path, "%s", path);
     dl_iterate_phdr(extent, m);
     atomic_store(&all.n_modules, n + 1);
     return m;

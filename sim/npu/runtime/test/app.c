@@ -47,6 +47,10 @@ uint8_t * app_buffer(int domain, uint32_t bytes, enum fastrpc_map_flags flags, i
 }
 
 int app_reported(const char * kind) {
+    return app_reported_with(kind, "");
+}
+
+int app_reported_with(const char * kind, const char * text) {
     const char * path = getenv("HEXSIM_REPORT");
     char want[64], line[4096];
     CHECK(path);
@@ -54,12 +58,23 @@ int app_reported(const char * kind) {
     int n    = 0;
     snprintf(want, sizeof want, "\"kind\":\"%s\"", kind ? kind : "");
     while (f && fgets(line, sizeof line, f)) {
-        n += !kind || strstr(line, want);
+        n += (!kind || strstr(line, want)) && strstr(line, text);
     }
     if (f) {
         fclose(f);
     }
     return n;
+}
+
+void app_log_has(const char * text) {
+    char log[16384] = "";
+    FILE * f        = fopen(getenv("HEXSIM_FARF"), "r");
+    CHECK(f && fread(log, 1, sizeof log - 1, f) > 0);
+    fclose(f);
+    if (!strstr(log, text)) {
+        fprintf(stderr, "no \"%s\" in the log:\n%s\n", text, log);
+        exit(1);
+    }
 }
 
 int app_dsp_pid(void) {
@@ -73,11 +88,15 @@ int app_dsp_pid(void) {
 
 int main(int argc, char ** argv) {
     const struct app_case * lists[] = {app_calls, app_remote, app_queues, app_checks};
-    alarm(400); /* against a hang only */;
+    alarm(400); /* against a hang only */
+    ;
     if (argc == 2) {
         const char * report = getenv("HEXSIM_REPORT");
         if (report) {
             unlink(report);
+        }
+        if (getenv("HEXSIM_FARF")) {
+            unlink(getenv("HEXSIM_FARF"));
         }
         for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++) {
             for (const struct app_case * c = lists[l]; c->name; c++) {

@@ -39,6 +39,11 @@ uint8_t * app_buffer(int domain, uint32_t bytes, enum fastrpc_map_flags flags, i
 
 /* Does HEXSIM_REPORT hold a finding of this kind? kind NULL: any at all. */
 int app_reported(const char * kind);
+/* The same, with a text somewhere in it. */
+int app_reported_with(const char * kind, const char * text);
+
+/* The DSP's log (HEXSIM_FARF) holds the text; else the test fails. */
+void app_log_has(const char * text);
 
 /* The process id of the DSP process, a child. */
 int app_dsp_pid(void);

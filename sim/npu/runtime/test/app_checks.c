@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "app.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "AEEStdErr.h"
@@ -39,6 +40,38 @@ static void dma(void) {
     found(h, RUN_DMA_SOURCE_WRITTEN, "source-written");
     found(h, RUN_DMA_DESTINATION_WRITTEN, "destination-written");
     found(h, RUN_DMA_OVERLAP, "overlapping-destinations");
+}
+
+/* Each use of a place that a transfer of another thread has not finished with; after its end the same is right. At the
+ * earliest moment (HEXSIM_DMA=link) a transfer is never in flight, so that nothing is found. */
+static void in_flight(bool latest) {
+    static const struct {
+        uint32_t scenario;
+        const char * kind;
+    } cases[] = {
+        {RUN_DMA_SOURCE_IN_FLIGHT, "source-in-flight"},   {RUN_DMA_DESTINATION_IN_FLIGHT, "destination-in-flight"},
+        {RUN_DMA_DESCRIPTOR_REUSED, "descriptor-reused"}, {RUN_HMX_READS_IN_FLIGHT, "read-in-flight"},
+        {RUN_HMX_WRITES_IN_FLIGHT, "written-in-flight"},  {RUN_HMX_OVERWRITES_SOURCE, "source-overwritten"}};
+    remote_handle64 h = app_open(URI);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        app_run(h, cases[i].scenario, -1, 0, 0);
+    }
+    CHECK_EQUAL(app_reported(NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char source[64];
+        snprintf(source, sizeof source, "\"source\":\"test/faults.c:%u\"", app_run(h, cases[i].scenario, -1, 0, 1));
+        CHECK_EQUAL(app_reported(cases[i].kind), latest);
+        CHECK_EQUAL(app_reported_with(cases[i].kind, source), latest);
+    }
+}
+
+static void dma_latest(void) {
+    in_flight(true);
+}
+
+static void dma_earliest(void) {
+    in_flight(false);
+    CHECK_EQUAL(app_reported(NULL), 0);
 }
 
 struct shared {
@@ -97,6 +130,18 @@ static void coherency_dma(void) {
     CHECK_EQUAL(app_reported("dma-read-dirty"), 1);
 }
 
+static void coherency_dma_write(void) {
+    struct shared s = share();
+    CHECK_EQUAL(run(s, RUN_DMA_WRITE_DIRTY, 0), 7 * BYTES);
+    CHECK(s.p[0] == 7 && s.p[BYTES - 1] == 7);
+    CHECK_EQUAL(app_reported(NULL), 0);
+    CHECK_EQUAL(run(s, RUN_DMA_WRITE_DIRTY, 1), 3 * BYTES); /* the write-back undid it */
+    CHECK_EQUAL(app_reported("dma-write-dirty"), 1);
+    char where[64];
+    snprintf(where, sizeof where, "\"fd\":%d,\"offset\":0,", s.fd);
+    CHECK_EQUAL(app_reported_with("dma-write-dirty", where), 1);
+}
+
 /* Two parties write different bytes of one line, then one writes it back. */
 static void shared_line(const char * kind) {
     struct shared s = share();
@@ -120,12 +165,41 @@ static void window(void) {
     found(h, RUN_WINDOW_UNMAPPED, "unmapped");
     found(h, RUN_WINDOW_PAST_END, "past-the-end");
     found(h, RUN_WINDOW_HIGH, "beyond-4GiB");
+    CHECK_EQUAL(app_run_status(h, RUN_NULL_POINTER), AEE_ECONNRESET);
+    CHECK_EQUAL(app_reported_with("unmapped-access", "null pointer +0x18"), 1);
+    CHECK_EQUAL(app_reported_with("unmapped-access", "\"source\":\"test/scenarios.c:"), 1);
+}
+
+/* The op is that of the thread that waits, the place that of the worker. */
+static void spread(void) {
+    char source[64];
+    remote_handle64 h = app_open(URI);
+    snprintf(source, sizeof source, "\"source\":\"test/faults.c:%u\"", app_run(h, RUN_SPREAD, -1, 0, 0));
+    CHECK_EQUAL(app_reported_with("unmapped", source), 1);
+    CHECK_EQUAL(app_reported_with("unmapped", "\"op\":\"op_spread\""), 1);
+    CHECK_EQUAL(app_reported_with("unmapped", "\"frames\":[\"spread_worker test/faults.c:"), 1);
+}
+
+/* HEXSIM_SYMBOLIZER=/nonexistent: functions without lines, and the log says why. */
+static void no_symbolizer(void) {
+    remote_handle64 h = app_open(URI);
+    app_run(h, RUN_SPREAD, -1, 0, 0);
+    CHECK_EQUAL(app_reported_with("unmapped", "\"frames\":[\"spread_worker\"]"), 1);
+    CHECK_EQUAL(app_reported_with("unmapped", "\"source\":\"\",\"at\":\"libtest-v79.so+0x"), 1);
+    app_log_has("/nonexistent does not run; install llvm-19");
 }
 
 static void stack(void) {
     remote_handle64 h = app_open(URI);
     silent(h, RUN_STACK_CLEAN);
     found(h, RUN_STACK_DEEP, "too-deep");
+    CHECK_EQUAL(app_reported_with("too-deep", "\"source\":\"test/faults.c:"), 1);
+    /* the thread that serves the call itself: 16 KiB */
+    app_run(h, RUN_OWN_STACK, -1, 0, 16384);
+    CHECK_EQUAL(app_reported("too-deep"), 1);
+    app_run(h, RUN_OWN_STACK, -1, 0, 100 * 1024);
+    CHECK_EQUAL(app_reported("too-deep"), 2);
+    CHECK_EQUAL(app_reported_with("too-deep", "\"frames\":[\"own_stack test/calls.c:"), 1);
 }
 
 /* No HEXSIM_CHECK: the same faults leave no trace, and memory is coherent. */
@@ -176,6 +250,11 @@ const struct app_case app_checks[] = {{"check-vtcm", vtcm},
                                       {"check-coherency-not-cleaned", coherency_not_cleaned},
                                       {"check-coherency-discarded", coherency_discarded},
                                       {"check-coherency-dma", coherency_dma},
+                                      {"check-dma-latest", dma_latest},
+                                      {"check-dma-earliest", dma_earliest},
+                                      {"check-coherency-dma-write", coherency_dma_write},
+                                      {"check-spread", spread},
+                                      {"check-no-symbolizer", no_symbolizer},
                                       {"check-coherency-lost", coherency_lost},
                                       {"check-sharing", sharing},
                                       {"check-window", window},

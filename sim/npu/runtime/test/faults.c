@@ -1,4 +1,5 @@
 /* faults: what the checks look for, done wrong on purpose, and done right. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,97 @@ static struct test_result dma_with(enum test_scenario fault) {
     DONE(early);
 }
 
+/* ---- DMA of two threads, and operands of HMX ---- */
+
+static void link_only(void * d) {
+    hexsim_dmstart(d);
+}
+
+/* Another thread links a transfer and does not wait for it. */
+static int link_elsewhere(struct descriptor * d) {
+    qurt_thread_t t;
+    qurt_thread_attr_t attr;
+    qurt_thread_attr_init(&attr);
+    qurt_thread_attr_set_stack_size(&attr, 8192);
+    return qurt_thread_create(&t, &attr, link_only, d) || qurt_thread_join(t, NULL);
+}
+
+/* Two uses of one place, the second before the first one's transfer is complete (value 1) or after (0). The answer is
+ * the line of the second use. */
+static struct test_result in_flight(const struct test_run * r) {
+    struct test_result t = vtcm_take();
+    FAIL_UNLESS(t.status == 0);
+    static uint8_t * a;
+    a = a ? a : memalign(128, 65536);
+    memset(a, 0, 65536);
+    memset(vtcm, 0, 65536); /* HMX works on zeros: finite */
+    uint8_t * place       = vtcm + 8192;
+    bool from             = r->scenario == RUN_DMA_DESTINATION_IN_FLIGHT || r->scenario == RUN_HMX_OVERWRITES_SOURCE;
+    struct descriptor * d = from ? descriptor(place, a, 2048) : descriptor(a, place, 2048);
+    struct descriptor * e = descriptor(a + 8192, vtcm, 2048);
+    uint32_t line         = 0;
+    FAIL_UNLESS(link_elsewhere(d) == 0);
+    if (r->value == 0) {
+        wait_for(d);
+    }
+    switch (r->scenario) {
+    case RUN_DMA_SOURCE_IN_FLIGHT:
+        e    = descriptor(place, a + 8192, 2048);
+        line = __LINE__ + 1;
+        hexsim_dmstart(e);
+        break;
+    case RUN_DMA_DESTINATION_IN_FLIGHT:
+        e    = descriptor(a + 8192, place, 2048);
+        line = __LINE__ + 1;
+        hexsim_dmstart(e);
+        break;
+    case RUN_DMA_DESCRIPTOR_REUSED:
+        d->word1 &= 0x7fffffff;
+        line = __LINE__ + 1;
+        hexsim_dmstart(d);
+        hexsim_dmstart(e);
+        break;
+    case RUN_HMX_READS_IN_FLIGHT:
+        line = __LINE__ + 1;
+        hexsim_hmx_mpy_deep_hf(place, 2047, vtcm, 2047);
+        hexsim_hmx_store_after_hf(vtcm + 4096, 0);
+        hexsim_dmstart(e);
+        break;
+    default:
+        line = __LINE__ + 1;
+        hexsim_hmx_store_after_hf(place, 0);
+        hexsim_dmstart(e);
+    }
+    wait_for(e);
+    wait_for(d);
+    hexsim_dmwait();
+    HAP_compute_res_release_cached(vtcm_context);
+    DONE(line);
+}
+
+/* ---- an op that is spread over threads ---- */
+
+static atomic_int spread_line;
+
+__attribute__((noinline)) static void spread_worker(void * unused) {
+    (void)unused;
+    atomic_store(&spread_line, __LINE__ + 1);
+    hexsim_dccleaninva((void *)(uintptr_t)0x9000); /* not mapped */
+}
+
+int op_spread(void);
+
+/* The worker does wrong what the op, waiting here, is to answer for. */
+__attribute__((noinline)) int op_spread(void) {
+    qurt_thread_t t;
+    qurt_thread_attr_t attr;
+    qurt_thread_attr_init(&attr);
+    qurt_thread_attr_set_stack_size(&attr, 8192);
+    int e = qurt_thread_create(&t, &attr, spread_worker, NULL);
+    e     = e ? e : qurt_thread_join(t, NULL);
+    return e;
+}
+
 /* ---- coherency ---- */
 
 static struct test_result coherent(const struct test_run * r) {
@@ -94,6 +186,21 @@ static struct test_result coherent(const struct test_run * r) {
         clean(p, r->bytes);
         break;
     }
+    case RUN_DMA_WRITE_DIRTY: { /* value 1: into a line that the cache holds dirty */
+        spad = spad ? spad : memalign(128, r->bytes);
+        memset(spad, 7, r->bytes);
+        memset(p, 3, r->bytes);
+        if (r->value == 0) {
+            clean(p, r->bytes);
+        }
+        struct descriptor * d = descriptor(spad, p, r->bytes);
+        hexsim_dmstart(d);
+        wait_for(d);
+        clean(p, r->bytes);
+        s = sum(p, r->bytes);
+        clean(p, r->bytes);
+        break;
+    }
     case RUN_SHARED_LINE: { /* value 0: touch the line; 1: write our byte of it back */
         if (r->value == 0) {
             p[0]++;
@@ -130,9 +237,9 @@ static struct test_result window_with(const struct test_run * r) {
 }
 
 static void use_stack(void * argument) {
-    volatile uint8_t frame[200 * 1024];
-    size_t n = (size_t)(uintptr_t)argument;
-    for (size_t i = sizeof frame - n; i < sizeof frame; i++) {
+    size_t n                 = (size_t)(uintptr_t)argument;
+    volatile uint8_t * frame = __builtin_alloca(n);
+    for (size_t i = 0; i < n; i++) {
         frame[i] = 1;
     }
 }
@@ -158,6 +265,16 @@ struct test_result faults_run(const struct test_run * r) {
     case RUN_DMA_EARLY_READ:
     case RUN_DMA_CHAIN:
         return dma_with(r->scenario);
+    case RUN_DMA_SOURCE_IN_FLIGHT:
+    case RUN_DMA_DESTINATION_IN_FLIGHT:
+    case RUN_DMA_DESCRIPTOR_REUSED:
+    case RUN_HMX_READS_IN_FLIGHT:
+    case RUN_HMX_WRITES_IN_FLIGHT:
+    case RUN_HMX_OVERWRITES_SOURCE:
+        return in_flight(r);
+    case RUN_SPREAD:
+        FAIL_UNLESS(op_spread() == 0);
+        DONE(atomic_load(&spread_line));
     case RUN_WINDOW_CLEAN:
     case RUN_WINDOW_UNMAPPED:
     case RUN_WINDOW_PAST_END:

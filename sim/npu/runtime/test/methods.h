@@ -30,16 +30,23 @@ struct test_result {
     uint32_t value;
 };
 
-#define TEST_SCENARIOS(X)                                                                                              \
-    X(DIVIDE_BY_ZERO)                                                                                                  \
-    X(HEAP)                                                                                                            \
-    X(THREADS) X(CLOCKS) X(DMA_1D) X(DMA_2D) X(DMA_EXTENDED) X(MAP) X(MAP_UNKNOWN) X(MAP_FAMILY) X(MAP_KEEP)           \
-        X(CACHE_OPERATIONS) X(VTCM) X(VTCM_CLEAN) X(VTCM_USE_AFTER_RELEASE) X(VTCM_PAST_END) X(VTCM_HOLD) X(VTCM_TAKE) \
-            X(NULL_POINTER) X(ABORT) X(MEET) X(MAP_FILL) X(PRIORITY) X(DMA_IN_THREAD) X(OWN_STACK) X(DMA_CLEAN)        \
-                X(DMA_NEVER_WAITED) X(DMA_SOURCE_WRITTEN) X(DMA_DESTINATION_WRITTEN) X(DMA_OVERLAP) X(DMA_EARLY_READ)  \
-                    X(DMA_CHAIN) X(COHERENT_SUM) X(STALE_SUM) X(FILL_CLEAN) X(FILL_NOT_CLEAN) X(FILL_DISCARD)          \
-                        X(DMA_READ_DIRTY) X(SHARED_LINE) X(WINDOW_CLEAN) X(WINDOW_UNMAPPED) X(WINDOW_PAST_END)         \
-                            X(WINDOW_HIGH) X(STACK_CLEAN) X(STACK_DEEP)
+// clang-format off
+#define TEST_SCENARIOS(X)                                                                                        \
+    X(DIVIDE_BY_ZERO) X(HEAP) X(THREADS) X(CLOCKS)                                                               \
+    X(DMA_1D) X(DMA_2D) X(DMA_EXTENDED)                                                                          \
+    X(MAP) X(MAP_UNKNOWN) X(MAP_FAMILY) X(MAP_KEEP) X(MAP_FILL) X(CACHE_OPERATIONS)                              \
+    X(VTCM) X(VTCM_CLEAN) X(VTCM_USE_AFTER_RELEASE) X(VTCM_PAST_END) X(VTCM_HOLD) X(VTCM_TAKE)                   \
+    X(NULL_POINTER) X(ABORT)                                                                                     \
+    X(MEET) X(PRIORITY) X(DMA_IN_THREAD) X(OWN_STACK)                                                            \
+    X(DMA_CLEAN) X(DMA_NEVER_WAITED) X(DMA_SOURCE_WRITTEN) X(DMA_DESTINATION_WRITTEN) X(DMA_OVERLAP)             \
+    X(DMA_EARLY_READ) X(DMA_CHAIN)                                                                               \
+    X(DMA_SOURCE_IN_FLIGHT) X(DMA_DESTINATION_IN_FLIGHT) X(DMA_DESCRIPTOR_REUSED)                                \
+    X(HMX_READS_IN_FLIGHT) X(HMX_WRITES_IN_FLIGHT) X(HMX_OVERWRITES_SOURCE) X(SPREAD)                            \
+    X(COHERENT_SUM) X(STALE_SUM) X(FILL_CLEAN) X(FILL_NOT_CLEAN) X(FILL_DISCARD) X(DMA_READ_DIRTY)               \
+    X(DMA_WRITE_DIRTY) X(SHARED_LINE)                                                                            \
+    X(WINDOW_CLEAN) X(WINDOW_UNMAPPED) X(WINDOW_PAST_END) X(WINDOW_HIGH)                                         \
+    X(STACK_CLEAN) X(STACK_DEEP)
+// clang-format on
 
 enum test_scenario {
 #define TEST_ENUM(name) RUN_##name,
