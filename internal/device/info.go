@@ -2,6 +2,7 @@ package device
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -13,19 +14,33 @@ import (
 
 // Info is what a device says of itself. What it does not say is empty or zero.
 type Info struct {
-	Model, Product, SoC  string
-	Android, Fingerprint string
-	Kernel, ABI, BootID  string
-	Cores, BigCores      int
-	MemoryTotal          bench.Bytes
-	Embedded             bool
-	Governor             string
+	Model, Product, SoC string
+	// Hexagon is the architecture of the NPU by the chip's model, such as 79;
+	// zero when the chip is not known.
+	Hexagon int
+	// Android and Fingerprint are the version and build of an Android system,
+	// Linux the distribution of another one.
+	Android, Fingerprint, Linux string
+	Kernel, ABI, BootID         string
+	Cores, BigCores             int
+	MemoryTotal                 bench.Bytes
+	Embedded                    bool
+	Governor                    string
+	// Interpreter runs the programs of the device's ABI where its processor
+	// can not: words to put before a program. Only embedded phones have one.
+	Interpreter []string
 }
 
 // infoScript asks for everything in one round trip. Each answer is a line
-// "key=value"; what a device does not know yields an empty value.
-const infoScript = `for p in ro.product.model ro.product.name ro.soc.model ro.build.version.release ro.build.fingerprint ro.product.cpu.abi ro.hexab.embedded; do echo "$p=$(getprop $p 2>/dev/null)"; done
+// "key=value"; what a device does not know yields an empty value. Boards
+// without Android tell of themselves in the device tree (its strings end in
+// NUL) and in /sys/devices/soc0.
+const infoScript = `for p in ro.product.model ro.product.name ro.soc.model ro.build.version.release ro.build.fingerprint ro.product.cpu.abi ro.hexab.embedded ro.hexab.interpreter; do echo "$p=$(getprop $p 2>/dev/null)"; done
 echo "kernel=$(uname -r)"; echo "machine=$(uname -m)"
+echo "linux=$(grep -m 1 '^PRETTY_NAME=' /etc/os-release 2>/dev/null)"
+echo "board=$(tr -d '\000' 2>/dev/null </proc/device-tree/model)"
+echo "soc0=$(cat /sys/devices/soc0/machine 2>/dev/null)"
+echo "compatible=$(tr '\000' ' ' 2>/dev/null </proc/device-tree/compatible)"
 echo "boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
 echo "memory=$(cat /proc/meminfo 2>/dev/null | grep MemTotal)"
 echo "cores=$(nproc 2>/dev/null)"
@@ -44,6 +59,8 @@ func ReadInfo(ctx context.Context, d Device) (Info, error) {
 func parseInfo(text string) Info {
 	var info Info
 	var frequencies []int
+	var machine, linux, board string
+	var chips []string
 	for _, line := range strings.Split(text, "\n") {
 		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
 		if !ok || len(value) > 512 {
@@ -64,6 +81,17 @@ func parseInfo(text string) Info {
 			info.ABI = value
 		case "ro.hexab.embedded":
 			info.Embedded = value != ""
+		case "ro.hexab.interpreter":
+			info.Interpreter = strings.Fields(value)
+		case "machine":
+			machine = value
+		case "linux":
+			_, name, _ := strings.Cut(value, "=")
+			linux = strings.Trim(name, `"'`)
+		case "board":
+			board = value
+		case "soc0", "compatible":
+			chips = append(chips, strings.Fields(value)...)
 		case "kernel":
 			info.Kernel = value
 		case "boot":
@@ -81,7 +109,33 @@ func parseInfo(text string) Info {
 		}
 	}
 	info.BigCores = bigCores(frequencies, info.Cores)
+	info.ABI = cmp.Or(info.ABI, machine)
+	info.Model = cmp.Or(info.Model, board)
+	if info.Android == "" {
+		info.Linux = linux
+	}
+	if info.SoC == "" {
+		info.SoC = chipOf(chips)
+	}
+	info.Hexagon = HexagonArch(info.SoC)
 	return info
+}
+
+// chipOf picks the chip from what a board says: the first one that is known,
+// else the last "qcom," of the device tree, which goes from board to chip.
+func chipOf(names []string) string {
+	last := ""
+	for _, name := range names {
+		if HexagonArch(name) != 0 {
+			return plainChip(name)
+		}
+		if chip, ok := strings.CutPrefix(name, "qcom,"); ok {
+			last = chip
+		} else if last == "" && plainChip(name) != "" {
+			last = name
+		}
+	}
+	return last
 }
 
 // bigCores counts the cores whose top frequency is above the slowest kind's;
@@ -122,11 +176,15 @@ func (i Info) Properties() map[string]string {
 	facts := map[string]string{}
 	for key, value := range map[string]string{
 		"model": i.Model, "product": i.Product, "soc": i.SoC, "android": i.Android, "fingerprint": i.Fingerprint,
-		"kernel": i.Kernel, "abi": i.ABI, "boot_id": i.BootID, "governor": i.Governor,
+		"kernel": i.Kernel, "abi": i.ABI, "boot_id": i.BootID, "governor": i.Governor, "linux": i.Linux,
+		"interpreter": strings.Join(i.Interpreter, " "),
 	} {
 		if value != "" {
 			facts[key] = value
 		}
+	}
+	if i.Hexagon > 0 {
+		facts["hexagon"] = fmt.Sprintf("v%d", i.Hexagon)
 	}
 	if i.Cores > 0 {
 		facts["cores"] = fmt.Sprintf("%d (%d big)", i.Cores, i.BigCores)

@@ -93,6 +93,9 @@ func (s *session) script(a bench.Arm, program string, args []string) string {
 		name, value, _ := strings.Cut(setting, "=")
 		words = append(words, name+"="+device.Quote(value))
 	}
+	for _, word := range s.target.info.Interpreter {
+		words = append(words, device.Quote(word))
+	}
 	words = append(words, program)
 	for _, arg := range args {
 		words = append(words, device.Quote(arg))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"hexab/internal/bench"
 	"hexab/internal/build"
 	"hexab/internal/device"
+	"hexab/internal/host"
 	"hexab/internal/phone"
 )
 
@@ -22,6 +25,9 @@ const deviceRoot = "/data/local/tmp/hexab"
 // phoneHome is the folder of the embedded phone and its adb server; empty is
 // the cache's. Tests have one of their own, so that they get along with a run.
 var phoneHome string
+
+// phoneArm64 is the embedded phone's profile with arm64 programs, run by QEMU.
+const phoneArm64 = "arm64"
 
 // target is a device made ready, with what has to be closed behind it.
 type target struct {
@@ -52,6 +58,9 @@ func (t *target) describe() bench.Device {
 		d.Serial, d.Kind, d.Platform, d.Simulated = "sim", "embedded", bench.Sim, true
 		if t.profile != "" {
 			d.Serial += ":" + t.profile
+		}
+		if t.info.ABI == "arm64-v8a" && runtime.GOARCH != "arm64" {
+			d.Platform = bench.LinuxArm64
 		}
 	}
 	return d
@@ -123,8 +132,17 @@ func names(listed []adb.Listed) string {
 // openPhone starts the embedded phone behind an adb server of its own, so that
 // a user's server is left alone.
 func (w *Workspace) openPhone(ctx context.Context, profile string, what wants) (*target, error) {
-	if _, err := phone.ParseSpec(profile); err != nil {
+	spec, err := phone.ParseSpec(profile)
+	if err != nil {
 		return nil, &UsageError{err}
+	}
+	if spec.Profile == phoneArm64 {
+		if slices.ContainsFunc(what.variants, w.Variants.NeedsSDK) {
+			return nil, usage("the simulated NPU is this machine's: on -device=sim:%s only variants without an NPU run", profile)
+		}
+		if _, err := w.machine().Ensure(ctx, w.Cache, host.QEMU, host.CrossArm64); err != nil {
+			return nil, err
+		}
 	}
 	vendor, err := w.simulator(ctx, what)
 	if err != nil {
@@ -197,7 +215,11 @@ func Phone(ctx context.Context, profile string) error {
 	if err != nil {
 		return err
 	}
-	t, err := w.openPhone(ctx, profile, wants{w.known(), []*build.Builder{builder}})
+	what := wants{w.known(), []*build.Builder{builder}}
+	if spec, err := phone.ParseSpec(profile); err == nil && spec.Profile == phoneArm64 {
+		what = wants{} // it has no NPU
+	}
+	t, err := w.openPhone(ctx, profile, what)
 	if err != nil {
 		return err
 	}
@@ -219,7 +241,7 @@ func Devices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w.Out, "sim\tthe embedded phone (always there; profiles cool, hot, old: -device=sim:hot)")
+	fmt.Fprintln(w.Out, "sim\tthe embedded phone (always there; profiles cool, hot, old, arm64: -device=sim:hot)")
 	listed, err := (&adb.Client{Path: w.ADB()}).Devices(ctx)
 	if err != nil {
 		fmt.Fprintf(w.Out, "no phones: %v\n", err)

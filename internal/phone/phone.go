@@ -82,7 +82,9 @@ type Phone struct {
 	faults   *injector
 	sensors  *sensors
 	stats    counters
-	work     sync.WaitGroup // every goroutine of the phone
+	// interpreter starts the phone's programs; empty where they start themselves.
+	interpreter string
+	work        sync.WaitGroup // every goroutine of the phone
 
 	closeOnce sync.Once
 	closeErr  error
@@ -135,6 +137,11 @@ func Start(ctx context.Context, config Config) (*Phone, error) {
 }
 
 func (p *Phone) start() (err error) {
+	if p.profile.arm64 {
+		if p.interpreter, err = arm64Interpreter(); err != nil {
+			return err
+		}
+	}
 	if p.files, err = openFileSystem(p.config.Dir); err != nil {
 		return err
 	}

@@ -1,11 +1,23 @@
 package phone
 
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+)
+
 // profile is a kind of phone.
 type profile struct {
 	features string // of the adb daemon
 	release  string // Android version
 	sdk      string // its API level
 	thermal  func() ThermalModel
+	// arm64 tells that the phone's programs are for arm64 although this
+	// machine's are not. There is no binfmt in it: the phone names the
+	// interpreter (ro.hexab.interpreter) that a program is to be started with.
+	arm64 bool
 }
 
 const (
@@ -15,9 +27,32 @@ const (
 
 // profiles by name. All figures are of no real phone.
 var profiles = map[string]profile{
-	"cool": {modernFeatures, "15", "35", coolModel},
-	"hot":  {modernFeatures, "15", "35", hotModel},
-	"old":  {oldFeatures, "6.0.1", "23", coolModel},
+	"cool":  {modernFeatures, "15", "35", coolModel, false},
+	"hot":   {modernFeatures, "15", "35", hotModel, false},
+	"old":   {oldFeatures, "6.0.1", "23", coolModel, false},
+	"arm64": {modernFeatures, "15", "35", coolModel, true},
+}
+
+// arm64Root is where Debian's cross compiler keeps the libraries of arm64.
+const arm64Root = "/usr/aarch64-linux-gnu"
+
+// arm64Interpreter is the command that programs for arm64 are started with on
+// this machine; empty where it runs them itself.
+func arm64Interpreter() (string, error) {
+	if runtime.GOARCH == "arm64" {
+		return "", nil
+	}
+	for _, name := range []string{"qemu-aarch64", "qemu-aarch64-static"} {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if _, err := os.Stat(arm64Root + "/lib/libstdc++.so.6"); err != nil {
+			return "", fmt.Errorf("profile arm64: the libraries of arm64 are not installed (Debian, Ubuntu: apt-get install g++-aarch64-linux-gnu): %w", err)
+		}
+		return program + " -L " + arm64Root, nil
+	}
+	return "", errors.New("profile arm64: qemu-aarch64 is not in PATH (Debian, Ubuntu: apt-get install qemu-user)")
 }
 
 // coolModel stays below every trip point: two busy cores end at 37 degrees.

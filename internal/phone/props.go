@@ -9,11 +9,15 @@ import (
 )
 
 // properties are what getprop answers. The processor is the one that really
-// runs the programs, so that nobody deploys arm64 here by mistake.
+// runs the programs, so that nobody deploys arm64 here by mistake, unless the
+// profile brings an interpreter.
 func (p *Phone) properties() map[string]string {
 	abi := map[string]string{"amd64": "x86_64", "arm64": "arm64-v8a"}[runtime.GOARCH]
 	if abi == "" {
 		abi = runtime.GOARCH
+	}
+	if p.profile.arm64 {
+		abi = "arm64-v8a"
 	}
 	name := p.deviceName()
 	return map[string]string{
@@ -26,6 +30,7 @@ func (p *Phone) properties() map[string]string {
 		"ro.build.version.sdk":       p.profile.sdk,
 		"ro.hardware":                "hexab",
 		"ro.hexab.embedded":          "1",
+		"ro.hexab.interpreter":       p.interpreter,
 		"ro.hexab.profile":           p.spec.Profile,
 		"ro.product.board":           "hexab",
 		"ro.product.brand":           "hexab",

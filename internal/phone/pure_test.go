@@ -166,7 +166,7 @@ func TestParseSpec(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"warm":                      `profile "warm": want one of cool, hot, old`,
+		"warm":                      `profile "warm": want one of arm64, cool, hot, old`,
 		"cool+warm":                 `fault "warm": unknown kind`,
 		"cool+hot":                  `fault "hot": unknown kind`,
 		"cr:x=1":                    `option "x=1": want KEY=VALUE with KEY one of share`,
