@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"hexab/internal/bench"
+	"hexab/internal/build"
 	"hexab/internal/host"
 	"hexab/internal/proc"
 )
@@ -117,8 +118,7 @@ func (w *Workspace) goTool(ctx context.Context, env []string, args ...string) er
 	return err
 }
 
-// Test runs all tests. Heavy tests find what they need in the environment: the
-// llama.cpp sources, and llama-bench of the CPU bundle.
+// Test runs all tests. Heavy tests find what they need in the environment.
 func Test(ctx context.Context) error {
 	w, err := Open()
 	if err != nil {
@@ -127,26 +127,46 @@ func Test(ctx context.Context) error {
 	if err := Check(ctx); err != nil {
 		return err
 	}
+	env, err := w.testEnv(ctx)
+	if err != nil {
+		return err
+	}
+	return w.goTool(ctx, env, "test", "-timeout=60m", "-count=1", "-p=1", "./internal/...", "./sim/...")
+}
+
+// testEnv builds what the heavy tests use and says where it is: the sources,
+// each variant's bundle (HEXAB_BUNDLE_CPU and so on), the simulated NPU, the
+// stand-in models.
+func (w *Workspace) testEnv(ctx context.Context) ([]string, error) {
 	builder, err := w.Builder(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	bundle, err := builder.Bundle(ctx, bench.CPU, bench.Sim)
+	vendor, err := w.simulator(ctx, wants{w.known(), []*build.Builder{builder}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	env := []string{
-		"HEXAB_HEAVY=1", "HEXAB_CACHE=" + w.Cache,
-		"HEXAB_LLAMA_BENCH=" + filepath.Join(bundle.Dir, "llama-bench"), "HEXAB_TEST_CACHE=" + w.Cache,
+		"HEXAB_HEAVY=1", "HEXAB_CACHE=" + w.Cache, "HEXAB_TEST_CACHE=" + w.Cache,
+		"HEXAB_LLAMA_CPP=" + builder.Tree.Dir, "HEXAB_NPU_RUNTIME=" + filepath.Dir(vendor[0]),
 	}
-	for _, args := range [][]string{
-		{"./internal/harness/...", "./internal/standin/...", "./internal/stat/...", "./internal/calibrate/..."},
-		{"./internal/source", "./internal/fetch", "./internal/build"},
-		{"./internal/simtest"}, // the simulated DSP's process and its intrinsics
-	} {
-		if err := w.goTool(ctx, env, append([]string{"test", "-timeout=30m", "-count=1", "-p=1"}, args...)...); err != nil {
-			return err
+	for _, v := range w.known() {
+		bundle, err := builder.Bundle(ctx, v, bench.Sim)
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, "HEXAB_BUNDLE_"+strings.ToUpper(string(v))+"="+bundle.Dir)
+		if v == bench.CPU {
+			env = append(env, "HEXAB_LLAMA_BENCH="+filepath.Join(bundle.Dir, "llama-bench"))
 		}
 	}
-	return nil
+	models, err := w.workloads(ctx, w.Manifest.Aliases(), true)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, m := range models {
+		files = append(files, m.path)
+	}
+	return append(env, "HEXAB_STAND_INS="+strings.Join(files, string(os.PathListSeparator))), nil
 }
