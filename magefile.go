@@ -63,6 +63,18 @@ func BuildCPU(ctx context.Context) error { return done(harness.Build(ctx, bench.
 // BuildDspqueue builds the official Hexagon backend with its DSP libraries.
 func BuildDspqueue(ctx context.Context) error { return done(harness.Build(ctx, bench.DSPQueue)) }
 
+// Costs counts what arms ask of the simulated NPU, by prompt and by token (-arms= -models= -prompt= -depth=).
+func Costs(ctx context.Context, arms, models *string, prompt, depth *int) error {
+	o := harness.CostOptions{Arms: text(arms), Models: text(models)}
+	if prompt != nil {
+		o.Prompt = *prompt
+	}
+	if depth != nil {
+		o.Depth = *depth
+	}
+	return done(harness.Costs(ctx, o))
+}
+
 // Fetch gets llama.cpp, the models and the SDKs, or verifies them (-only=models|sdks|llama.cpp -from=DIR -offline -acceptLicences).
 func Fetch(ctx context.Context, only, from *string, offline, acceptLicences *bool) error {
 	return done(harness.Fetch(ctx, harness.FetchOptions{

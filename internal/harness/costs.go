@@ -1,0 +1,153 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+
+	"hexab/internal/arm"
+	"hexab/internal/bench"
+	"hexab/internal/counters"
+	"hexab/internal/device"
+	"hexab/internal/diagnose"
+	"hexab/internal/llamabench"
+	"hexab/internal/report"
+)
+
+// CostOptions say whose cost counters to show.
+type CostOptions struct {
+	// Arms and Models are lists as in Options; empty takes every variant that
+	// computes on an NPU, and the default model.
+	Arms, Models string
+	// Prompt and Depth are the tokens of the prompt and those before it that
+	// are in the KV cache already; zero is costPrompt and none.
+	Prompt, Depth int
+}
+
+const (
+	costPrompt = 64
+	costTokens = 16
+)
+
+// Costs shows what arms ask of the simulated NPU, for a prompt and for a token.
+// Each figure is the difference of two launches that differ in one repetition,
+// so that loading and the first touch of the weights cancel out.
+func Costs(ctx context.Context, o CostOptions) (err error) {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	if o.Arms == "" {
+		o.Arms = w.npuArms()
+	}
+	if o.Prompt == 0 {
+		o.Prompt = costPrompt
+	}
+	specs, err := arm.Parse(o.Arms, w.known())
+	if err != nil {
+		return &UsageError{err}
+	}
+	aliases, err := w.aliases(o.Models)
+	if err != nil {
+		return &UsageError{err}
+	}
+	sources, err := w.trees(ctx, specs, Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sources.Close()) }()
+	s := w.newSession()
+	if s.target, err = w.openTarget(ctx, "sim", sources.wants(specs)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.target.Close()) }()
+	arms := arm.Resolve(specs, arm.Context{BigCores: s.target.info.BigCores, Embedded: true, Backends: w.backends()})
+	bundles, err := sources.bundles(ctx, arms, bench.Sim)
+	if err != nil {
+		return err
+	}
+	files, err := w.workloads(ctx, aliases, true)
+	if err != nil {
+		return err
+	}
+	release, err := s.deploy(ctx, bundles, files)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var costs []report.Cost
+	for _, f := range files {
+		for _, a := range arms {
+			if !s.counted(a) {
+				return usage("arms: %s computes on the CPU; cost counters are the NPU's", a.Label)
+			}
+			w.Note("counting %s with %s", f.Alias, a.Label)
+			c := report.Cost{Model: f.Alias, Arm: a.Label}
+			if c.PerPrompt, err = s.cost(ctx, a, f.Alias, bench.Test{Prompt: o.Prompt, Depth: o.Depth}, 1); err == nil {
+				c.PerToken, err = s.cost(ctx, a, f.Alias, bench.Test{Gen: costTokens, Depth: o.Depth}, costTokens)
+			}
+			if err != nil {
+				return fmt.Errorf("%s with %s: %w", f.Alias, a.Label, err)
+			}
+			costs = append(costs, c)
+		}
+	}
+	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
+	_, err = w.Out.Write(report.Costs(costs, "pp"+strconv.Itoa(o.Prompt), report.Options{Width: w.Width, Color: colour}))
+	return err
+}
+
+// npuArms lists the variants that compute on an NPU.
+func (w *Workspace) npuArms() (list string) {
+	for _, v := range w.known() {
+		if w.Variants[v].Device != "none" {
+			if list != "" {
+				list += ","
+			}
+			list += string(v)
+		}
+	}
+	return list
+}
+
+// cost is what one repetition more of a test takes, divided by so many tokens.
+func (s *session) cost(ctx context.Context, a bench.Arm, model string, test bench.Test, tokens int) (map[string]float64, error) {
+	one, err := s.countersOf(ctx, a, model, test, 1)
+	if err != nil {
+		return nil, err
+	}
+	two, err := s.countersOf(ctx, a, model, test, 2)
+	if err != nil {
+		return nil, err
+	}
+	return counters.PerToken(one, two, tokens), nil
+}
+
+// countersOf runs llama-bench once and gives its cost counters.
+func (s *session) countersOf(ctx context.Context, a bench.Arm, model string, test bench.Test, repetitions int) (counters.Set, error) {
+	args, err := llamabench.Arguments(s.models[model], []bench.Test{test}, repetitions, arm.Arguments(a))
+	if err != nil {
+		return nil, err
+	}
+	log := &cappedBuffer{limit: maxKept}
+	timed, cancel := context.WithTimeoutCause(ctx, launchTimeoutEmbedded, errLaunchTimeout)
+	defer cancel()
+	script := s.script(a, "./llama-bench", append(args, "--no-warmup")) + "; s=$?; " + s.showCounters(a) + "exit $s"
+	exit, err := s.target.Run(timed, device.Command{Script: script, Stderr: log})
+	if err != nil {
+		return nil, err
+	}
+	if exit.Status != 0 {
+		finding := diagnose.Launch(exit.Status, log.String(), nil)
+		return nil, &PreflightError{Outcome: finding.Outcome, Fault: finding.Fault, Reason: finding.Reason, Evidence: finding.Evidence}
+	}
+	set, found, err := counters.Find(log.String())
+	if err == nil && !found {
+		err = errors.New("the launch left no counters")
+	}
+	return set, err
+}
