@@ -75,20 +75,3 @@ func TestDSPDies(t *testing.T) {
 		})
 	}
 }
-
-// What every launch of an arm needs of the DSP is missing: the reason is told
-// by its code.
-func TestDSPLibraryMissing(t *testing.T) {
-	heavy(t)
-	_, records, _, err := compareHere(t, t.Context(), Options{
-		Arms: "cpu,dspqueue:env.HEXSIM_SOC=unknown", Models: "minicpm5-1b", Rounds: 1, Seed: "7", Device: "sim", Tests: "pp16,tg4",
-	})
-	if ExitStatus(err) != 1 || len(records) != 2 {
-		t.Fatalf("%v, %d records", err, len(records))
-	}
-	for _, r := range records {
-		if r.Arm != "cpu" && r.Outcome != bench.OutcomeSessionError {
-			t.Errorf("%+v", r)
-		}
-	}
-}
