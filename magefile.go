@@ -97,14 +97,14 @@ func LlamaVersion(ctx context.Context, arm, device *string) error {
 	return done(harness.LlamaVersion(ctx, once(nil, arm, device)))
 }
 
-// TestOps tests every operation on the device against the CPU reference (-arm= -device=).
-func TestOps(ctx context.Context, arm, device *string) error {
-	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Test, Arm: text(arm), Device: text(device)}))
+// TestOps tests every operation on the device against the CPU reference (-arm= -device= -check=).
+func TestOps(ctx context.Context, arm, device, check *string) error {
+	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Test, Arm: text(arm), Device: text(device), Check: text(check)}))
 }
 
-// TestOp OP tests one operation, such as MUL_MAT (-params=REGEX -arm= -device=).
-func TestOp(ctx context.Context, op string, params, arm, device *string) error {
-	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Test, Op: op, Params: text(params), Arm: text(arm), Device: text(device)}))
+// TestOp OP tests one operation, such as MUL_MAT (-params=REGEX -arm= -device= -check=).
+func TestOp(ctx context.Context, op string, params, arm, device, check *string) error {
+	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Test, Op: op, Params: text(params), Arm: text(arm), Device: text(device), Check: text(check)}))
 }
 
 // PerfOp OP measures one operation on the device (-params=REGEX -arm= -device=).

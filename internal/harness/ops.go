@@ -29,6 +29,9 @@ type OpsOptions struct {
 	Op, Params string
 	// Arm is one arm, by default cpu. Device is as in Options.
 	Arm, Device string
+	// Check turns checkers of the simulated NPU on: coherency, dma, vtcm,
+	// sharing, window, stack, or all; with commas.
+	Check string
 	// Out is the folder of the logs; empty is results/ops.
 	Out string
 }
@@ -73,12 +76,19 @@ func Ops(ctx context.Context, o OpsOptions) (err error) {
 	if _, err := backendops.Arguments(o.Mode, "CPU", o.Op, o.Params); err != nil {
 		return &UsageError{err}
 	}
-	one, err := openSingle(ctx, ProgramOptions{Arm: o.Arm, Device: o.Device}, false)
+	checked, err := withChecks(o.Arm, o.Check)
+	if err != nil {
+		return &UsageError{err}
+	}
+	one, err := openSingle(ctx, ProgramOptions{Arm: checked, Device: o.Device}, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, one.Close()) }()
 	w := one.w
+	if o.Check != "" && !one.counted(one.arm) {
+		return usage("check: %s does not compute on the simulated NPU, which has the checkers", one.arm.Label)
+	}
 	dir := o.Out
 	if dir == "" {
 		dir = filepath.Join(w.Root, "results", "ops")
@@ -118,8 +128,18 @@ func Ops(ctx context.Context, o OpsOptions) (err error) {
 	if failure != nil {
 		return failure
 	}
+	found, err := checkerFindings(log.Name())
+	if err != nil {
+		return err
+	}
+	if o.Check != "" {
+		fmt.Fprintf(w.Out, "%d findings of the checkers (%s)\n%s", len(found), o.Check, strings.Join(found, ""))
+	}
 	if total := r.Total(); total.Failed > 0 {
 		return fmt.Errorf("%d of %d cases failed on %s", total.Failed, total.Passed+total.Failed, backend)
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("the checkers found %d faults", len(found))
 	}
 	return nil
 }
