@@ -192,9 +192,28 @@ func (d *Driver) compile(ctx context.Context, j *job, in input, object string) e
 	case j.assembly:
 		args = append(args, "-S", "-o", object)
 	default:
-		args = append(args, "-c", "-o", object)
+		return d.generate(ctx, src, append(args, "-c", "-o", object))
 	}
 	return d.run(ctx, bytes.NewReader(src), d.Stdout, d.Config.Clang, append(args, "-")...)
+}
+
+// generate compiles the preprocessed text, through ccache where it is installed: two variants that share kernels then
+// compile them once. The text is all that goes into the object, so the folder it lies in does not count.
+func (d *Driver) generate(ctx context.Context, src []byte, args []string) error {
+	ccache, err := exec.LookPath("ccache")
+	if err != nil {
+		return d.run(ctx, bytes.NewReader(src), d.Stdout, d.Config.Clang, append(args, "-")...)
+	}
+	tmp, err := os.MkdirTemp("", "hexagon-clang-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	file := filepath.Join(tmp, "source.i")
+	if err := os.WriteFile(file, src, 0o600); err != nil {
+		return err
+	}
+	return d.run(ctx, nil, d.Stdout, ccache, append(append([]string{d.Config.Clang}, args...), file)...)
 }
 
 // linkAll compiles what is a source and links all.
@@ -246,6 +265,7 @@ func (d *Driver) Archive(ctx context.Context, args []string) error {
 func (d *Driver) run(ctx context.Context, stdin io.Reader, stdout io.Writer, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, d.Stderr
+	cmd.Env = append(os.Environ(), "CCACHE_NOHASHDIR=1")
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {
