@@ -24,6 +24,13 @@ func done(err error) error {
 	return mg.Fatal(harness.ExitStatus(err), err)
 }
 
+// stoppable runs what stops cleanly at the first Ctrl-C.
+func stoppable(ctx context.Context, run func(context.Context) error) error {
+	ctx, stop := harness.Interruptible(ctx)
+	defer stop()
+	return done(run(ctx))
+}
+
 // text is a flag's value, or empty.
 func text(flag *string) string {
 	if flag == nil {
@@ -36,25 +43,33 @@ func once(model, arm, device *string) harness.ProgramOptions {
 	return harness.ProgramOptions{Model: text(model), Arm: text(arm), Device: text(device)}
 }
 
+func abtest(ctx context.Context, o harness.Options) error {
+	return stoppable(ctx, func(ctx context.Context) error { return harness.ABTest(ctx, o) })
+}
+
+func ops(ctx context.Context, o harness.OpsOptions) error {
+	return stoppable(ctx, func(ctx context.Context) error { return harness.Ops(ctx, o) })
+}
+
 // AbtestAll compares the default arms on all eight models in ROUNDS rounds.
 func AbtestAll(ctx context.Context, rounds int) error {
 	if rounds < 1 {
 		return mg.Fatal(2, fmt.Errorf("rounds: %d is not a number of rounds", rounds))
 	}
-	return done(harness.ABTest(ctx, harness.Options{Models: "all", Rounds: rounds}))
+	return abtest(ctx, harness.Options{Models: "all", Rounds: rounds})
 }
 
 // Abtest compares arms on models (-arms=cpu,cpu:threads=1 -models=llama3 -rounds=6; see README.md).
-func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, out, resume, baseline, gate, base, head, repo *string, rounds *int) error {
+func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, out, resume, baseline, gate, base, head, repo, progress *string, rounds *int) error {
 	o := harness.Options{
 		Arms: text(arms), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
-		Out: text(out), Resume: text(resume), Baseline: text(baseline),
+		Out: text(out), Resume: text(resume), Baseline: text(baseline), Progress: text(progress),
 		Gate: text(gate), Base: text(base), Head: text(head), Repo: text(repo),
 	}
 	if rounds != nil {
 		o.Rounds = *rounds
 	}
-	return done(harness.ABTest(ctx, o))
+	return abtest(ctx, o)
 }
 
 // BuildCPU builds the CPU variant.
@@ -99,17 +114,17 @@ func LlamaVersion(ctx context.Context, arm, device *string) error {
 
 // TestOps tests every operation on the device against the CPU reference (-arm= -device= -check=).
 func TestOps(ctx context.Context, arm, device, check *string) error {
-	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Test, Arm: text(arm), Device: text(device), Check: text(check)}))
+	return ops(ctx, harness.OpsOptions{Mode: backendops.Test, Arm: text(arm), Device: text(device), Check: text(check)})
 }
 
-// TestOp OP tests one operation, such as MUL_MAT (-params=REGEX -arm= -device= -check=).
+// TestOp tests the operation OP, such as MUL_MAT (-params=REGEX -arm= -device= -check=).
 func TestOp(ctx context.Context, op string, params, arm, device, check *string) error {
-	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Test, Op: op, Params: text(params), Arm: text(arm), Device: text(device), Check: text(check)}))
+	return ops(ctx, harness.OpsOptions{Mode: backendops.Test, Op: op, Params: text(params), Arm: text(arm), Device: text(device), Check: text(check)})
 }
 
-// PerfOp OP measures one operation on the device (-params=REGEX -arm= -device=).
+// PerfOp measures the operation OP on the device (-params=REGEX -arm= -device=).
 func PerfOp(ctx context.Context, op string, params, arm, device *string) error {
-	return done(harness.Ops(ctx, harness.OpsOptions{Mode: backendops.Perf, Op: op, Params: text(params), Arm: text(arm), Device: text(device)}))
+	return ops(ctx, harness.OpsOptions{Mode: backendops.Perf, Op: op, Params: text(params), Arm: text(arm), Device: text(device)})
 }
 
 // UpdateCPULibs builds the CPU variant and sends the device what it lacks.
@@ -136,8 +151,8 @@ func Phone(ctx context.Context, profile *string) error {
 	return done(harness.Phone(ctx, text(profile)))
 }
 
-// Report RUN renders an archived run again.
-func Report(run string) error { return done(harness.Report(run)) }
+// Report renders the archived run RUN again (-format=terminal|markdown|csv|json|html).
+func Report(run string, format *string) error { return done(harness.Report(run, text(format))) }
 
 // Calibrate simulates drifting devices and shows how often each procedure errs.
 func Calibrate(ctx context.Context) error { return done(harness.Calibrate(ctx)) }

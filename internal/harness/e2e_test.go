@@ -110,7 +110,7 @@ func TestInterruptedRunResumes(t *testing.T) {
 		}
 	}}
 	run, before, _, err := compareHere(t, ctx, o)
-	if err == nil || !strings.Contains(err.Error(), "-resume="+run.ID) {
+	if err == nil || !strings.Contains(err.Error(), "-resume="+filepath.Join(out, run.ID)) {
 		t.Fatalf("%v", err)
 	}
 	if len(before) != 2 {

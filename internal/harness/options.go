@@ -42,7 +42,7 @@ type Options struct {
 	Base, Head, Repo string
 	// Resume names a run to go on with.
 	Resume string
-	// Progress is auto, plain or off.
+	// Progress is auto, bar, plain or none.
 	Progress string
 	// Recorded is told of each record once it is in the journal; it may be nil.
 	Recorded func(bench.Record)
@@ -126,8 +126,8 @@ func (w *Workspace) understand(o Options) (request, error) {
 		}
 		r.threshold = percent / 100
 	}
-	if !slices.Contains([]string{"", "auto", "plain", "off"}, o.Progress) {
-		return r, usage("progress: %q is not auto, plain or off", o.Progress)
+	if err := checkProgress(o.Progress); err != nil {
+		return r, err
 	}
 	if r.out = o.Out; r.out == "" {
 		r.out = filepath.Join(w.Root, "results")

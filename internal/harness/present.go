@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/term"
 
 	"hexab/internal/bench"
 	"hexab/internal/compare"
+	"hexab/internal/device"
 	"hexab/internal/report"
 	"hexab/internal/stat"
 	"hexab/internal/store"
@@ -41,7 +44,11 @@ func (w *Workspace) present(a *store.Archive) error {
 	if err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{"comparisons.json": json, "table.csv": csv, "table.md": report.Markdown(c, run)} {
+	html, err := report.HTML(c, run)
+	if err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{"comparisons.json": json, "table.csv": csv, "table.md": report.Markdown(c, run), "table.html": html} {
 		if err := a.WriteReport(name, data); err != nil {
 			return err
 		}
@@ -56,13 +63,32 @@ func (w *Workspace) show(c compare.Comparisons, run bench.Run, dir string) error
 	}
 	fmt.Fprintf(w.Out, "\nArchive: %s\n", dir)
 	if !c.Complete {
-		return &HolesError{fmt.Sprintf("the run has holes: %d launches do not count (see above); go on with: go tool mage abtest -resume=%s", len(c.Holes), run.ID)}
+		return &HolesError{fmt.Sprintf("the run has holes: %d launches do not count (see above); go on with: %s", len(c.Holes), w.resumption(dir))}
 	}
 	return nil
 }
 
-// Report renders an archived run again.
-func Report(name string) error {
+// resumption is the command that goes on with an archive's run.
+func (w *Workspace) resumption(dir string) string {
+	name := dir
+	if filepath.Dir(dir) == filepath.Join(w.Root, "results") {
+		name = filepath.Base(dir)
+	}
+	return "go tool mage abtest -resume=" + device.Quote(name)
+}
+
+// ReportFormats are the forms that Report writes.
+var ReportFormats = []string{"terminal", "markdown", "csv", "json", "html"}
+
+// Report renders an archived run again: for the terminal, or in another of the
+// ReportFormats.
+func Report(name, format string) error {
+	if format == "" {
+		format = ReportFormats[0]
+	}
+	if !slices.Contains(ReportFormats, format) {
+		return usage("format: %q is not one of %s", format, strings.Join(ReportFormats, ", "))
+	}
 	w, err := Open()
 	if err != nil {
 		return err
@@ -82,5 +108,22 @@ func Report(name string) error {
 	if err != nil {
 		return err
 	}
-	return w.show(c, run, dir)
+	var text []byte
+	switch format {
+	case "markdown":
+		text = report.Markdown(c, run)
+	case "csv":
+		text, err = report.CSV(c, run)
+	case "json":
+		text, err = report.JSON(c)
+	case "html":
+		text, err = report.HTML(c, run)
+	default:
+		return w.show(c, run, dir)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Out.Write(text)
+	return err
 }

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"hexab/internal/arm"
 	"hexab/internal/bench"
@@ -59,6 +62,8 @@ func ABTest(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	w.meter.choose(o.Progress, term.IsTerminal(int(os.Stderr.Fd())))
+	reclaim(ctx)
 	if o.Resume != "" {
 		if err := s.reopen(r, o); err != nil {
 			return err
@@ -97,9 +102,9 @@ func ABTest(ctx context.Context, o Options) (err error) {
 		defer func() { err = errors.Join(err, s.archive.Close()) }()
 	}
 	w.Note("run %s: %d launches, seed %d, archive %s", s.run.ID, len(s.run.Plan), s.run.Seed, s.archive.Dir())
-	w.Note("if it is interrupted, go on with: go tool mage abtest -resume=%s", s.run.ID)
+	w.Note("if it is interrupted, go on with: %s", w.resumption(s.archive.Dir()))
 	if err := s.launches(ctx); err != nil {
-		return fmt.Errorf("%w; what was measured is in %s; go on with: go tool mage abtest -resume=%s", err, s.archive.Dir(), s.run.ID)
+		return fmt.Errorf("%w; what was measured is in %s; go on with: %s", err, s.archive.Dir(), w.resumption(s.archive.Dir()))
 	}
 	return o.finish(s.archive, w.passGate(r.gate, s.archive, w.present(s.archive)))
 }
@@ -281,12 +286,16 @@ func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, f
 // launches runs what the journal does not have yet.
 func (s *session) launches(ctx context.Context) error {
 	done := settled(s.archive.Records(), &s.tally)
-	began, ran, left := s.clock.now(), 0, 0
+	left := 0
 	for _, l := range s.run.Plan {
 		if !done[l.Seq] {
 			left++
 		}
 	}
+	m := s.w.meter
+	m.begin(left)
+	defer m.end()
+	defer m.tick(ctx)()
 	for _, l := range s.run.Plan {
 		if done[l.Seq] {
 			continue
@@ -294,13 +303,12 @@ func (s *session) launches(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
 		}
+		m.step(l.Model + " " + l.Arm)
 		record, err := s.one(ctx, l)
 		if err != nil {
 			return err
 		}
-		ran++
-		rest := time.Duration(float64(s.clock.now().Sub(began)) / float64(ran) * float64(left-ran)).Round(time.Second)
-		s.w.Note("%3d of %d  %-12s %-20s %s, about %s left", l.Seq+1, len(s.run.Plan), l.Model, l.Arm, summary(record), rest)
+		m.stepped(fmt.Sprintf("%-12s %-20s %s", l.Model, l.Arm, summary(record)), record.Outcome != bench.OutcomeOK)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"hexab/internal/arm"
 	"hexab/internal/bench"
@@ -142,7 +141,7 @@ func (w *Workspace) at(dir string) (*Workspace, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		other.Cache, other.Out, other.Err, other.started = w.Cache, w.Out, w.Err, w.started
+		other.Cache, other.Out, other.Err, other.meter = w.Cache, w.Out, w.Err, w.meter
 		return other, treeOfHexab, nil
 	}
 	if exists(filepath.Join(dir, "ggml", "CMakeLists.txt")) {
@@ -194,7 +193,7 @@ func describeBundles(bundles map[origin]build.Bundle) []bench.BundleInfo {
 
 // openAt opens the checkout of hexab at root.
 func openAt(root string) (*Workspace, error) {
-	w := &Workspace{Root: root, Out: os.Stdout, Err: os.Stderr, started: time.Now()}
+	w := &Workspace{Root: root, Out: os.Stdout, Err: os.Stderr, meter: newMeter(os.Stderr)}
 	return w, w.load()
 }
 

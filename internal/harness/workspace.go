@@ -72,7 +72,7 @@ type Workspace struct {
 	// Width is the terminal's width, zero when Out is no terminal.
 	Width int
 
-	started time.Time
+	meter *meter
 }
 
 // Open finds the checkout around the working folder.
@@ -130,7 +130,7 @@ func findRoot() (string, error) {
 
 // Note prints one line of progress with the time since the start.
 func (w *Workspace) Note(format string, args ...any) {
-	fmt.Fprintf(w.Err, "[%5.1fs] %s\n", time.Since(w.started).Seconds(), fmt.Sprintf(format, args...))
+	w.meter.note(fmt.Sprintf(format, args...))
 }
 
 // ADB is the adb program.
