@@ -130,6 +130,9 @@ func findRoot() (string, error) {
 
 // Note prints one line of progress with the time since the start.
 func (w *Workspace) Note(format string, args ...any) {
+	if w.meter == nil {
+		w.meter = newMeter(w.Err)
+	}
 	w.meter.note(fmt.Sprintf(format, args...))
 }
 
