@@ -130,10 +130,11 @@ func findRoot() (string, error) {
 
 // Note prints one line of progress with the time since the start.
 func (w *Workspace) Note(format string, args ...any) {
-	if w.meter == nil {
-		w.meter = newMeter(w.Err)
+	m := w.meter
+	if m == nil {
+		m = newMeter(w.Err)
 	}
-	w.meter.note(fmt.Sprintf(format, args...))
+	m.note(fmt.Sprintf(format, args...))
 }
 
 // ADB is the adb program.
