@@ -292,7 +292,7 @@ func (s *session) launches(ctx context.Context) error {
 			left++
 		}
 	}
-	m := s.w.meter
+	m := s.w.progress()
 	m.begin(left)
 	defer m.end()
 	defer m.tick(ctx)()

@@ -130,11 +130,15 @@ func findRoot() (string, error) {
 
 // Note prints one line of progress with the time since the start.
 func (w *Workspace) Note(format string, args ...any) {
-	m := w.meter
-	if m == nil {
-		m = newMeter(w.Err)
+	w.progress().note(fmt.Sprintf(format, args...))
+}
+
+// progress is the workspace's meter, or a plain one where it has none.
+func (w *Workspace) progress() *meter {
+	if w.meter == nil {
+		return newMeter(w.Err)
 	}
-	m.note(fmt.Sprintf(format, args...))
+	return w.meter
 }
 
 // ADB is the adb program.
