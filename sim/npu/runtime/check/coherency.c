@@ -8,7 +8,9 @@
  *
  * What is certain and what is not: rights are per page, so the first touch of a page fetches all its lines, and only
  * the touched one is known to be used. A line that DMA overwrites in memory counts as stale only if it is known to be
- * used, else it is brought up to date; one that the application overwrote counts as stale always. Each process has a
+ * used, else it is brought up to date; one that the application overwrote counts as stale always. What another DSP
+ * process wrote counts from the moment at which a fence tells of it: a line that is invalidated and then read by the
+ * same thread. Lines known to be used are stale from then on, the others are brought up to date. Each process has a
  * cache of its own here, although the sessions of one physical DSP share one: between sessions this is stricter than
  * the device. */
 #define _GNU_SOURCE
@@ -29,11 +31,11 @@ enum rights { RIGHTS_NONE, RIGHTS_READ, RIGHTS_WRITE };
 struct cached {
     uint8_t *window, *memory, *copy, *base;
     size_t bytes;
-    uint8_t * line;     /* LINE_* */
-    uint8_t * rights;   /* of each page */
-    uint8_t * listed;   /* the page is in resident */
-    uintptr_t * writer; /* of each page: the instruction that first wrote it */
-    uint32_t * resident;
+    uint8_t * line;      /* LINE_* */
+    uint8_t * rights;    /* of each page */
+    uint8_t * listed;    /* the page is in resident */
+    uintptr_t * writer;  /* of each page: the instruction that first wrote it */
+    uint32_t * resident; /* pages that may hold valid lines */
     size_t n_resident;
     struct cached * next;
 };
@@ -41,6 +43,8 @@ struct cached {
 static struct {
     pthread_mutex_t lock;
     struct cached * list;
+    uint64_t written_here; /* this process's part of *dsp.written */
+    uint64_t others_seen;  /* of the others' part, at the last look at all lines */
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct cached * holder(uintptr_t address) {
@@ -138,6 +142,11 @@ static bool dirty(const struct cached * c, size_t o) {
     return memcmp(c->copy + o, c->base + o, LINE_BYTES) != 0;
 }
 
+static void wrote_memory(void) {
+    atomic_fetch_add(dsp.written, 1);
+    all.written_here++;
+}
+
 static void write_back(struct cached * c, size_t o) {
     if (!dirty(c, o)) {
         return;
@@ -158,6 +167,7 @@ static void write_back(struct cached * c, size_t o) {
     }
     memcpy(c->memory + o, c->copy + o, LINE_BYTES);
     memcpy(c->base + o, c->copy + o, LINE_BYTES);
+    wrote_memory();
 }
 
 static void maintain_line(struct cached * c, size_t o, bool clean, bool invalidate) {
@@ -195,10 +205,14 @@ static void fetch_page(struct cached * c, size_t page) {
 
 /* ---- maintenance ---- */
 
+/* The last line that this thread invalidated by itself: a fence, if it is read next. */
+static _Thread_local uintptr_t fence;
+
 void coherency_range(uintptr_t address, size_t bytes, bool clean, bool invalidate) {
     if (!clean && !invalidate) {
         return;
     }
+    fence = invalidate && bytes == LINE_BYTES ? address : 0;
     pthread_mutex_lock(&all.lock);
     struct cached * c = holder(address);
     if (c) {
@@ -264,6 +278,9 @@ void coherency_dma_written(uintptr_t address, size_t bytes) {
     pthread_mutex_lock(&all.lock);
     struct cached * c = holder(address);
     size_t to         = c ? address - (uintptr_t)c->window + bytes : 0;
+    if (c) {
+        wrote_memory();
+    }
     for (size_t o = c ? (address - (uintptr_t)c->window) & ~(size_t)(LINE_BYTES - 1) : 0; c && o < to && o < c->bytes;
          o += LINE_BYTES) {
         uint8_t * line = &c->line[o / LINE_BYTES];
@@ -334,6 +351,29 @@ bool coherency_trap(void * context) {
     return false;
 }
 
+/* What others wrote before the fence that was just read is in memory. */
+static void catch_up(void) {
+    uint64_t others = atomic_load(dsp.written) - all.written_here;
+    if (others == all.others_seen) {
+        return;
+    }
+    all.others_seen = others;
+    for (struct cached * c = all.list; c; c = c->next) {
+        for (size_t i = 0; i < c->n_resident; i++) {
+            size_t page = c->resident[i];
+            for (size_t l = 0, o = page * PAGE_BYTES; l < LINES_PER_PAGE; l++, o += LINE_BYTES) {
+                uint8_t * line = &c->line[o / LINE_BYTES];
+                if (!(*line & LINE_VALID) || *line & LINE_STALE || !memcmp(c->memory + o, c->base + o, LINE_BYTES) ||
+                    dirty(c, o)) {
+                    continue;
+                }
+                set_rights(c, page, RIGHTS_NONE);
+                *line = *line & LINE_USED ? *line | LINE_STALE : 0;
+            }
+        }
+    }
+}
+
 bool coherency_fault(uintptr_t address, bool write, void * context) {
     pthread_mutex_lock(&all.lock);
     struct cached * c = holder(address);
@@ -351,6 +391,10 @@ bool coherency_fault(uintptr_t address, bool write, void * context) {
         *line &= (uint8_t)~LINE_STALE;
     }
     *line |= LINE_USED;
+    if (fence && address / LINE_BYTES == fence / LINE_BYTES) {
+        fence = 0;
+        catch_up();
+    }
     enum rights wanted = write ? RIGHTS_WRITE : RIGHTS_READ;
     if (write && c->rights[page] < RIGHTS_WRITE) {
         c->writer[page] = check_library_pc(instruction(context));

@@ -23,6 +23,7 @@ extern struct dsp {
     const struct soc * soc;
     struct shared_counters * counters; /* never NULL after the start */
     struct shared_domain * state;
+    _Atomic uint64_t * written; /* shared_state.written */
 } dsp;
 
 #define DSP_COUNT(name, n)                                                                                             \

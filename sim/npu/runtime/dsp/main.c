@@ -47,15 +47,17 @@ static int hello(struct channel_frame * f) {
     if (!body(f, &h, sizeof h, 2) || h.version != WIRE_VERSION) {
         return (int)AEE_EVERSIONNOTSUPPORT;
     }
-    dsp.domain   = h.domain;
-    dsp.session  = h.session;
-    dsp.app_pid  = (pid_t)h.app_pid;
-    dsp.counters = map_state(f->fds[0], sizeof *dsp.counters);
-    dsp.state    = map_state(f->fds[1], sizeof *dsp.state);
-    dsp.soc      = soc_selected();
-    if (!dsp.counters || !dsp.state || !dsp.soc) {
+    dsp.domain                  = h.domain;
+    dsp.session                 = h.session;
+    dsp.app_pid                 = (pid_t)h.app_pid;
+    dsp.counters                = map_state(f->fds[0], sizeof *dsp.counters);
+    struct shared_state * state = map_state(f->fds[1], sizeof *state);
+    dsp.soc                     = soc_selected();
+    if (!dsp.counters || !state || !dsp.soc || h.domain - SOC_FIRST_DOMAIN >= SOC_MAX_DOMAINS) {
         return (int)AEE_EBADPARM;
     }
+    dsp.state   = &state->domain[h.domain - SOC_FIRST_DOMAIN];
+    dsp.written = &state->written;
     return 0;
 }
 

@@ -31,8 +31,8 @@ static struct {
     struct wire_caller params[SOC_MAX_DOMAINS][HOST_MAX_SESSIONS]; /* 0: the default */
     struct pd ** list; /* the dead ones too: handles and queues still point at them */
     size_t n;
-    struct shared_domain * state[SOC_MAX_DOMAINS];
-    int state_fd[SOC_MAX_DOMAINS];
+    struct shared_state * state;
+    int state_fd;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct pd * const * pd_all(size_t * n) {
@@ -74,7 +74,7 @@ void pd_note_dead(struct pd * pd) {
     if (atomic_exchange(&pd->dead, true)) {
         return;
     }
-    struct shared_domain * state = all.state[pd->domain - SOC_FIRST_DOMAIN];
+    struct shared_domain * state = &all.state->domain[pd->domain - SOC_FIRST_DOMAIN];
     release_resource(&state->vtcm, pd->session + 1);
     release_resource(&state->hmx, pd->session + 1);
     pthread_mutex_lock(&pd->lock);
@@ -201,10 +201,9 @@ static struct pd * pd_start(uint32_t domain, uint32_t session, int * status) {
     if (!soc_selected() || !program_path(path, sizeof path)) {
         return NULL;
     }
-    *status    = DSP_CODE(0x014); /* the session can not be opened */
-    uint32_t d = domain - SOC_FIRST_DOMAIN;
-    if (!all.state[d]) {
-        all.state[d] = shared_memory("hexsim-domain", sizeof(struct shared_domain), &all.state_fd[d]);
+    *status = DSP_CODE(0x014); /* the session can not be opened */
+    if (!all.state) {
+        all.state = shared_memory("hexsim-state", sizeof *all.state, &all.state_fd);
     }
     struct pd * pd    = calloc(1, sizeof *pd);
     struct pd ** list = realloc(all.list, (all.n + 1) * sizeof *list);
@@ -212,7 +211,7 @@ static struct pd * pd_start(uint32_t domain, uint32_t session, int * status) {
     if (list) {
         all.list = list;
     }
-    if (!pd || !list || !all.state[d] || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
+    if (!pd || !list || !all.state || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
         free(pd);
         return NULL;
     }
@@ -232,7 +231,7 @@ static struct pd * pd_start(uint32_t domain, uint32_t session, int * status) {
     }
     all.list[all.n++]       = pd;
     struct wire_hello hello = {WIRE_VERSION, domain, session, 0, (uint64_t)getpid()};
-    int fds[]               = {counters_fd, all.state_fd[d]};
+    int fds[]               = {counters_fd, all.state_fd};
     int got                 = pd_request(pd, WIRE_HELLO, &hello, sizeof hello, fds, 2, NULL);
     close(counters_fd);
     if (got) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "app.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -151,6 +152,36 @@ static void shared_line(const char * kind) {
     CHECK_EQUAL(app_reported(kind), 1);
 }
 
+struct peer {
+    remote_handle64 h;
+    int fd;
+    uint32_t value;
+};
+
+static void * peer_writes(void * argument) {
+    const struct peer * p = argument;
+    app_run(p->h, RUN_PEER_WRITES, p->fd, BYTES, p->value);
+    return NULL;
+}
+
+/* A fence between two DSPs. A line that was only near one that was read is fresh behind it; one that was read itself
+ * and not invalidated is not. */
+static void coherency_peers(void) {
+    struct shared s  = share();
+    struct peer peer = {app_open("file:///libtest-v79.so?test_skel_handle_invoke&_modver=1.0&_dom=cdsp1"), s.fd, 0};
+    CHECK_EQUAL(fastrpc_mmap(CDSP1_DOMAIN_ID, s.fd, s.p, 0, BYTES, FASTRPC_MAP_FD_DELAYED), 0);
+    for (peer.value = 0; peer.value < 2; peer.value++) {
+        pthread_t t;
+        memset(s.p, 0, BYTES);
+        CHECK(!pthread_create(&t, NULL, peer_writes, &peer));
+        uint32_t got = run(s, RUN_PEER_READS, peer.value);
+        pthread_join(t, NULL);
+        CHECK_EQUAL(got, peer.value ? 0 : 9); /* stale, as on the device */
+        CHECK_EQUAL(app_reported("stale-read"), peer.value);
+    }
+    CHECK_EQUAL(app_reported_with("stale-read", "peer_reads test/faults.c:"), 1);
+}
+
 static void coherency_lost(void) {
     shared_line("lost-write");
 }
@@ -255,6 +286,7 @@ const struct app_case app_checks[] = {{"check-vtcm", vtcm},
                                       {"check-coherency-dma-write", coherency_dma_write},
                                       {"check-spread", spread},
                                       {"check-no-symbolizer", no_symbolizer},
+                                      {"check-coherency-peers", coherency_peers},
                                       {"check-coherency-lost", coherency_lost},
                                       {"check-sharing", sharing},
                                       {"check-window", window},

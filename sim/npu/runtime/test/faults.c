@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "HAP_compute_res.h"
+#include "HAP_mem.h"
+#include "HAP_perf.h"
 #include "hexsim_asm.h"
 #include "hexsim_runtime.h"
 #include "qurt.h"
@@ -215,6 +217,39 @@ static struct test_result coherent(const struct test_run * r) {
     DONE(s);
 }
 
+/* Two DSPs and one buffer: the fence is its line 0; lines 32 and 33 share a page. One writes line 33, then the fence.
+ * The other has read line 32 before, with value 1 line 33, too; it waits for the fence and reads line 33. */
+
+#define FENCE_SECONDS 20
+
+static struct test_result peer_writes(const struct test_run * r) {
+    uint8_t * p = map(r);
+    FAIL_UNLESS(p);
+    qurt_sleep(20000); /* rather after the other's first look, which nothing here depends on */
+    memset(p + 33 * 128, 9, 128);
+    clean(p + 33 * 128, 128);
+    *(volatile uint32_t *)p = r->value + 1;
+    clean(p, 128);
+    FAIL_UNLESS(HAP_munmap2(p, r->bytes) == 0);
+    DONE(0);
+}
+
+static struct test_result peer_reads(const struct test_run * r) {
+    uint8_t * p = map(r);
+    FAIL_UNLESS(p);
+    uint32_t first = ((volatile uint8_t *)p)[(r->value == 1 ? 33 : 32) * 128]; /* the touch that fetches the page */
+    for (uint64 end = HAP_perf_get_time_us() + FENCE_SECONDS * 1000000u; HAP_perf_get_time_us() < end;) {
+        hexsim_dccleaninva(p);
+        if (*(volatile uint32_t *)p == r->value + 1) {
+            break;
+        }
+        qurt_sleep(100);
+    }
+    uint32_t s = first + ((volatile uint8_t *)p)[33 * 128];
+    FAIL_UNLESS(HAP_munmap2(p, r->bytes) == 0);
+    DONE(s);
+}
+
 /* ---- window and stack ---- */
 
 static struct test_result window_with(const struct test_run * r) {
@@ -272,6 +307,10 @@ struct test_result faults_run(const struct test_run * r) {
     case RUN_HMX_WRITES_IN_FLIGHT:
     case RUN_HMX_OVERWRITES_SOURCE:
         return in_flight(r);
+    case RUN_PEER_WRITES:
+        return peer_writes(r);
+    case RUN_PEER_READS:
+        return peer_reads(r);
     case RUN_SPREAD:
         FAIL_UNLESS(op_spread() == 0);
         DONE(atomic_load(&spread_line));

@@ -43,7 +43,7 @@ struct test_result {
     X(DMA_SOURCE_IN_FLIGHT) X(DMA_DESTINATION_IN_FLIGHT) X(DMA_DESCRIPTOR_REUSED)                                \
     X(HMX_READS_IN_FLIGHT) X(HMX_WRITES_IN_FLIGHT) X(HMX_OVERWRITES_SOURCE) X(SPREAD)                            \
     X(COHERENT_SUM) X(STALE_SUM) X(FILL_CLEAN) X(FILL_NOT_CLEAN) X(FILL_DISCARD) X(DMA_READ_DIRTY)               \
-    X(DMA_WRITE_DIRTY) X(SHARED_LINE)                                                                            \
+    X(DMA_WRITE_DIRTY) X(SHARED_LINE) X(PEER_WRITES) X(PEER_READS)                                               \
     X(WINDOW_CLEAN) X(WINDOW_UNMAPPED) X(WINDOW_PAST_END) X(WINDOW_HIGH)                                         \
     X(STACK_CLEAN) X(STACK_DEEP)
 // clang-format on

@@ -221,7 +221,7 @@ static pid_t start_dsp(const char * program, int * control) {
     struct wire_hello h = {WIRE_VERSION, 3, 0, 0, (uint64_t)parent};
     struct iovec part   = {&h, sizeof h};
     int fds[2]          = {memfd_create("c", 0), memfd_create("d", 0)};
-    CHECK(!ftruncate(fds[0], sizeof(struct shared_counters)) && !ftruncate(fds[1], sizeof(struct shared_domain)));
+    CHECK(!ftruncate(fds[0], sizeof(struct shared_counters)) && !ftruncate(fds[1], sizeof(struct shared_state)));
     struct channel_frame f;
     CHECK(!channel_send(s[0], WIRE_HELLO, &part, 1, fds, 2) && !channel_recv(s[0], &f));
     channel_free(&f);

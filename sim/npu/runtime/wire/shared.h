@@ -1,12 +1,14 @@
 /* shared.h: memory that the application and its DSP processes share besides buffers and queues.
  *
- * WIRE_HELLO brings two descriptors: the process's counters, and the state of its physical DSP. */
+ * WIRE_HELLO brings two descriptors: the process's counters, and the state of all processes. */
 #ifndef HEXSIM_SHARED_H
 #define HEXSIM_SHARED_H
 
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
+
+#include "soc.h"
 
 /* One resource of a physical DSP that its processes take turns with: VTCM, HMX. */
 struct shared_resource {
@@ -19,6 +21,13 @@ struct shared_domain {
     struct shared_resource hmx;
 };
 static_assert(sizeof(struct shared_domain) == 16, "shared memory");
+
+/* All of an application's processes. */
+struct shared_state {
+    struct shared_domain domain[SOC_MAX_DOMAINS];
+    _Atomic uint64_t written; /* times that some process wrote lines of shared buffers to memory: coherency check */
+};
+static_assert(sizeof(struct shared_state) == 40, "shared memory");
 
 /* What is counted. Only what equal inputs determine: nothing that depends on how threads are scheduled. */
 #define SHARED_COUNTERS(X)                                                                                             \
