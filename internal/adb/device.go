@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hexab/internal/shell"
 )
 
 // DefaultTempDir is a folder that the shell user may write on every device.
@@ -146,7 +148,7 @@ func (d *Device) ready(ctx context.Context) error {
 // line or environment, and verifies it: what an interrupted run left behind.
 // The word must be unmistakable, at least eight letters, digits or - _ . :
 func (d *Device) KillMarked(ctx context.Context, word string) error {
-	if len(word) < 8 || !plain.MatchString(word) {
+	if len(word) < 8 || !shell.Plain(word) {
 		return &Error{Op: "end marked processes", Serial: d.serial, Kind: KindUnknown, Detail: fmt.Sprintf("%q is no unmistakable word", word)}
 	}
 	return d.killMatching(ctx, 0, word)

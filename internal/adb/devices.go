@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"hexab/internal/shell"
 )
 
 // State is a device's state as `adb devices` has it.
@@ -106,7 +108,7 @@ func ParseDevices(text string) ([]Listed, error) {
 		}
 		if match == nil {
 			return nil, &Error{Op: "list devices", Kind: KindUnknown,
-				Detail: fmt.Sprintf("line %d of `adb devices` is no device", i+1), Evidence: []string{clean(line)}}
+				Detail: fmt.Sprintf("line %d of `adb devices` is no device", i+1), Evidence: []string{shell.Clean(line)}}
 		}
 		d := Listed{Serial: match[1], State: State(match[2]), Detail: match[3]}
 		for _, field := range strings.Fields(match[4]) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hexab/internal/bench"
+	"hexab/internal/shell"
 )
 
 // Kind is what went wrong between here and a device's shell.
@@ -196,32 +197,13 @@ func evidenceFrom(lines []string, first string) []string {
 	const most = 5
 	var list []string
 	if first != "" {
-		list = append(list, clean(first))
+		list = append(list, shell.Clean(first))
 	}
 	for _, line := range lines {
-		line = clean(line)
-		if line != "" && line != clean(first) && !strings.HasPrefix(line, "* daemon") && len(list) < most+1 {
+		line = shell.Clean(line)
+		if line != "" && line != shell.Clean(first) && !strings.HasPrefix(line, "* daemon") && len(list) < most+1 {
 			list = append(list, line)
 		}
 	}
 	return list
-}
-
-// clean makes a line from outside fit to be shown: without control characters,
-// of bounded length.
-func clean(line string) string {
-	const longest = 400
-	line = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r == '\t' {
-			return ' '
-		}
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, line))
-	if len(line) > longest {
-		line = line[:longest] + "..."
-	}
-	return line
 }

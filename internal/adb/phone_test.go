@@ -20,6 +20,7 @@ import (
 	"hexab/internal/adb"
 	"hexab/internal/bench"
 	"hexab/internal/phone"
+	"hexab/internal/shell"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -70,7 +71,7 @@ func TestShell(t *testing.T) {
 				{"sh -c 'kill -SEGV $$'", "", "", 139},
 				{"cat; echo end of input", "end of input\n", "", 0},
 				{"printf 'a\\n\\n\\n'", "a\n\n\n", "", 0},
-				{"echo " + adb.Join("it's", "$HOME", "a  b", `back\slash`), `it's $HOME a  b back\slash` + "\n", "", 0},
+				{"echo " + shell.Join("it's", "$HOME", "a  b", `back\slash`), `it's $HOME a  b back\slash` + "\n", "", 0},
 				{"cd /data/local/tmp && pwd # a comment", "/data/local/tmp\n", "", 0},
 			} {
 				var lines []string

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"hexab/internal/proc"
+	"hexab/internal/shell"
 )
 
 // progressInterval is how often a push asks the device how far it is.
@@ -93,7 +94,7 @@ func (d *Device) watch(ctx context.Context, part string, progress func(int64)) (
 				return
 			case <-ticker.C:
 			}
-			out, err := d.Sh(ctx, "look at progress", "stat -c %s "+Quote(part))
+			out, err := d.Sh(ctx, "look at progress", "stat -c %s "+shell.Quote(part))
 			if err != nil {
 				continue
 			}
@@ -111,7 +112,7 @@ func (d *Device) watch(ctx context.Context, part string, progress func(int64)) (
 func (d *Device) settle(ctx context.Context, op, local, part, remote, want string) error {
 	// chmod: any of hexab's files may be run or loaded, and all may be read.
 	script := fmt.Sprintf("p=%s\nh=$(sha256sum \"$p\") || exit\nh=${h%%%% *}; h=${h#\\\\}\nif [ \"$h\" = %s ]; then chmod 755 \"$p\" && mv -f \"$p\" %s; else echo \"sha256 $h\"; fi",
-		Quote(part), Quote(want), Quote(remote))
+		shell.Quote(part), shell.Quote(want), shell.Quote(remote))
 	out, err := d.Sh(ctx, op, script)
 	if err != nil {
 		return err
@@ -141,14 +142,14 @@ func findHash(out string) (string, bool) {
 func (d *Device) remove(ctx context.Context, part string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), questionTime)
 	defer cancel()
-	_, _ = d.Sh(ctx, "remove temporary file", "rm -f "+Quote(part))
+	_, _ = d.Sh(ctx, "remove temporary file", "rm -f "+shell.Quote(part))
 }
 
 // Pull copies a file from the device to a local path, by a temporary name
 // beside it, and verifies it against the hash that the device computes.
 func (d *Device) Pull(ctx context.Context, remote, local string) error {
 	op := "pull " + path.Base(remote)
-	out, err := d.Sh(ctx, op, "h=$(sha256sum "+Quote(remote)+") || exit\nh=${h%% *}; echo \"sha256 ${h#\\\\}\"")
+	out, err := d.Sh(ctx, op, "h=$(sha256sum "+shell.Quote(remote)+") || exit\nh=${h%% *}; echo \"sha256 ${h#\\\\}\"")
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"io"
 	"time"
 
-	"hexab/internal/adb"
 	"hexab/internal/bench"
+	"hexab/internal/shell"
 )
 
 // Device is one phone, board or embedded phone. Its methods may be called from
@@ -91,4 +91,4 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Quote makes s one word for a POSIX shell. It must not hold NUL.
-func Quote(s string) string { return adb.Quote(s) }
+func Quote(s string) string { return shell.Quote(s) }

@@ -16,6 +16,7 @@ import (
 	"hexab/internal/bench"
 	"hexab/internal/device"
 	"hexab/internal/phone"
+	"hexab/internal/ssh/sshtest"
 )
 
 // open starts an embedded phone of a profile behind an adb server of its own.
@@ -46,6 +47,18 @@ func open(t *testing.T, profile string) (device.Device, *phone.Phone) {
 	return d, p
 }
 
+// overSSH connects to an sshd of the test's own on this machine.
+func overSSH(t *testing.T) (device.Device, *sshtest.Server) {
+	t.Helper()
+	s := sshtest.Start(t)
+	d, err := device.OverSSH(t.Context(), s.Client(), s.Target(), filepath.Join(t.TempDir(), "hexab"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d, s
+}
+
 func run(t *testing.T, d device.Device, script string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -57,10 +70,15 @@ func run(t *testing.T, d device.Device, script string) (stdout, stderr string, s
 }
 
 func TestRun(t *testing.T) {
-	for _, profile := range []string{"cool", "old", "cool+cr"} {
+	for _, profile := range []string{"cool", "old", "cool+cr", "ssh"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			d, _ := open(t, profile)
+			var d device.Device
+			if profile == "ssh" {
+				d, _ = overSSH(t)
+			} else {
+				d, _ = open(t, profile)
+			}
 			for _, test := range []struct {
 				script, stdout, stderr string
 				status                 int
@@ -100,6 +118,38 @@ func TestStoppedCommandsLeaveNothing(t *testing.T) {
 	}
 }
 
+func TestALostBoardIsNoSuccess(t *testing.T) {
+	d, s := overSSH(t)
+	r, w := io.Pipe()
+	go func() {
+		_, _ = io.ReadFull(r, make([]byte, 6))
+		s.Cut()
+		_, _ = io.Copy(io.Discard, r)
+	}()
+	_, err := d.Run(t.Context(), device.Command{Script: "echo start; sleep 60", Stdout: w})
+	var fault *device.Error
+	if !errors.As(err, &fault) || fault.Fault == bench.FaultVariant || fault.Outcome != bench.OutcomeTransportLost || !fault.Retry {
+		t.Fatalf("%v", err)
+	}
+	if out, _, _ := run(t, d, "echo again"); out != "again\n" { // it connects anew
+		t.Errorf("%q", out)
+	}
+	info, err := device.ReadInfo(t.Context(), d)
+	if err != nil || info.Embedded || info.ABI == "" || info.Kernel == "" || info.Linux == "" || info.Cores < 1 {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+func TestBoardsThatAreNotReached(t *testing.T) {
+	s := sshtest.Start(t)
+	s.Known(s.OtherKey())
+	_, err := device.OverSSH(t.Context(), s.Client(), s.Target(), "")
+	var fault *device.Error
+	if !errors.As(err, &fault) || fault.Fault != bench.FaultInfrastructure || fault.Retry || !strings.Contains(err.Error(), "host key changed") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestALostPhoneIsNoSuccess(t *testing.T) {
 	d, p := open(t, "cool")
 	r, w := io.Pipe()
@@ -116,7 +166,17 @@ func TestALostPhoneIsNoSuccess(t *testing.T) {
 }
 
 func TestPushAndPull(t *testing.T) {
-	d, _ := open(t, "cool")
+	t.Run("adb", func(t *testing.T) {
+		d, _ := open(t, "cool")
+		pushAndPull(t, d)
+	})
+	t.Run("ssh", func(t *testing.T) {
+		d, _ := overSSH(t)
+		pushAndPull(t, d)
+	})
+}
+
+func pushAndPull(t *testing.T, d device.Device) {
 	local := filepath.Join(t.TempDir(), "it's a file")
 	if err := os.WriteFile(local, bytes.Repeat([]byte("hexab"), 1<<17), 0o644); err != nil {
 		t.Fatal(err)

@@ -23,14 +23,18 @@ type overADB struct {
 // OverADB gives the device of a serial behind an adb server. root is the folder
 // on the device that hexab may use, such as /data/local/tmp/hexab.
 func OverADB(ctx context.Context, client *adb.Client, serial, root string) (Device, error) {
-	d := &overADB{adb: client.Device(serial), root: root}
+	return makeRoot(ctx, &overADB{adb: client.Device(serial), root: root})
+}
+
+// makeRoot makes the folder that hexab may use.
+func makeRoot(ctx context.Context, d Device) (Device, error) {
 	var out bytes.Buffer
-	exit, err := d.Run(ctx, Command{Script: "mkdir -p " + Quote(root), Stdout: &out, Stderr: &out})
+	exit, err := d.Run(ctx, Command{Script: "mkdir -p " + Quote(d.Root()), Stdout: &out, Stderr: &out})
 	if err != nil {
 		return nil, err
 	}
 	if exit.Status != 0 {
-		return nil, &Error{Op: "make " + root, Serial: serial, Fault: bench.FaultDevice, Outcome: bench.OutcomeNotRun,
+		return nil, &Error{Op: "make " + d.Root(), Serial: d.Serial(), Fault: bench.FaultDevice, Outcome: bench.OutcomeNotRun,
 			Evidence: lines(out.String()), Err: errors.New(strings.TrimSpace(out.String())), Next: "free some space, or name another folder"}
 	}
 	return d, nil

@@ -1,8 +1,7 @@
-package adb
+package shell
 
 import (
 	"regexp"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -10,21 +9,22 @@ import (
 // demux takes apart the lines of a wrapped command. The protocol, with NONCE
 // a random word of each command:
 //
-//	NONCE begin PID     stdout, with shell_v2 stderr too: the script starts
+//	NONCE begin PID     stdout, and stderr unless merged: the script starts
 //	NONCE stat LINE     first line of /proc/stat, before and after
 //	...                 the script's output, then one newline
 //	NONCE times         followed by the shell's `times`
-//	NONCE err           stderr follows (without shell_v2)
-//	NONCE end STATUS    the script has ended; on both streams with shell_v2
+//	NONCE err           stderr follows (where it is merged)
+//	NONCE end STATUS    the script has ended; on both streams unless merged
 //
-// Whatever stands before begin or after end is adb's or the shell's own. The
+// Whatever stands before begin or after end is the transport's or the shell's
+// own. The
 // newline before a marker makes it stand on a line of its own; it is taken out
 // again.
 type demux struct {
 	nonce          string
 	stdout, stderr *stream
-	v2             bool
-	inErr          bool // without shell_v2: stderr has begun
+	merged         bool // stdout is the only stream
+	inErr          bool // where merged: stderr has begun
 	inTimes        bool
 	status         int
 	outside        []string
@@ -32,22 +32,23 @@ type demux struct {
 	times          []string
 }
 
+// maxOutside bounds what is kept of lines outside the script.
 const maxOutside = 50
 
-func newDemux(nonce string, stdout, stderr *stream, v2 bool) *demux {
-	d := &demux{nonce: nonce, stdout: stdout, stderr: stderr, v2: v2}
-	if !v2 {
+func newDemux(nonce string, stdout, stderr *stream, merged bool) *demux {
+	d := &demux{nonce: nonce, stdout: stdout, stderr: stderr, merged: merged}
+	if merged {
 		stderr.begun = true
 	}
 	return d
 }
 
-// out takes a line of adb's stdout.
+// out takes a line of stdout.
 func (d *demux) out(line string) { d.line(d.stdout, line) }
 
-// err takes a line of adb's stderr.
+// err takes a line of stderr.
 func (d *demux) err(line string) {
-	if !d.v2 { // all that stands here is adb's own
+	if d.merged { // all that stands here is the transport's own
 		d.keepOutside(line)
 		return
 	}
@@ -102,7 +103,7 @@ func (d *demux) mark(s *stream, word, rest string) bool {
 		s.close(true)
 		d.inTimes = true
 	case "err":
-		if d.v2 {
+		if !d.merged {
 			return false
 		}
 		s.close(true)
@@ -132,7 +133,7 @@ func (d *demux) keepOutside(line string) {
 }
 
 // ended tells whether the script ran to its end and all its output is here.
-func (d *demux) ended() bool { return d.stdout.ended && (d.stderr.ended || !d.v2) }
+func (d *demux) ended() bool { return d.stdout.ended && (d.stderr.ended || d.merged) }
 
 // close hands over what was held back.
 func (d *demux) close() {
@@ -299,28 +300,9 @@ func (s *stream) hand(line string) {
 func (s *stream) lastLines(n int) []string {
 	var list []string
 	for _, line := range s.last {
-		if line = clean(line); line != "" {
+		if line = Clean(line); line != "" {
 			list = append(list, line)
 		}
 	}
 	return list[max(0, len(list)-n):]
 }
-
-// exportEnv makes the lines that export an environment, in order of the names.
-func exportEnv(env map[string]string) (string, error) {
-	names := make([]string, 0, len(env))
-	for name := range env {
-		if !envName.MatchString(name) {
-			return "", &Error{Op: opShell, Kind: KindUnknown, Detail: strconv.Quote(name) + " is no name of an environment variable"}
-		}
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	var b strings.Builder
-	for _, name := range names {
-		b.WriteString("export " + name + "=" + Quote(env[name]) + "\n")
-	}
-	return b.String(), nil
-}
-
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
