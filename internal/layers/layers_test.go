@@ -23,6 +23,7 @@ var allowed = map[string]string{
 	"lint":       "csource",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
+	"findings":   "hexclang",
 	"counters":   "",
 	"models":     "",
 	"standin":    "gguf",

@@ -45,7 +45,7 @@ func TestRuntime(t *testing.T) {
 }
 
 // run runs a program for ten minutes at most; its output is shown when it fails.
-func run(t *testing.T, command ...string) {
+func run(t testing.TB, command ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()

@@ -1,0 +1,161 @@
+package findings
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// Fault says whose a finding is.
+type Fault string
+
+// The faults.
+const (
+	// Upstream: the kernel does what its source says, and that fails the case.
+	Upstream Fault = "upstream"
+	// Model: the simulator differs from the hardware and is to be changed.
+	Model Fault = "model"
+)
+
+// List is the whole file.
+type List struct {
+	// Seed is what the data of Fails were drawn from (sim/findings/seed).
+	Seed int64
+	// Slices are the runs that Fails belongs to.
+	Slices   []Slice
+	Findings []Finding
+}
+
+// Slice is one run of test-backend-ops.
+type Slice struct {
+	// Op is ggml's name of the operation.
+	Op string
+	// Params is a regular expression that chooses cases; empty is all.
+	Params string
+	// Archs are the DSP architectures that it is run for.
+	Archs []int
+	// Long marks a run of many minutes.
+	Long bool
+}
+
+// Has tells whether the slice is run for the architecture.
+func (s Slice) Has(arch int) bool { return slices.Contains(s.Archs, arch) }
+
+// String is the slice as arguments of test-backend-ops.
+func (s Slice) String() string {
+	if s.Params == "" {
+		return "-o " + s.Op
+	}
+	return "-o " + s.Op + " -p " + s.Params
+}
+
+// Finding is one cause of failures.
+type Finding struct {
+	// Name is also the folder in sim/findings with the explanation.
+	Name string
+	// Fault says whose it is.
+	Fault Fault
+	// Summary is one sentence.
+	Summary string
+	// Upstream are places in llama.cpp, as path:line.
+	Upstream []string
+	// Cases are those that it explains.
+	Cases []Cases
+}
+
+// Cases are cases of one operation that a finding explains.
+type Cases struct {
+	Archs []int
+	Op    string
+	// MayFail matches the parameters, from the first to the last character,
+	// of all cases that fail for some data.
+	MayFail *regexp.Regexp
+	// Fails are the parameters of those that fail with the list's seed in the
+	// list's slices.
+	Fails []string
+}
+
+func (c Cases) covers(arch int, op string) bool {
+	return c.Op == op && slices.Contains(c.Archs, arch)
+}
+
+// Explain returns the finding that explains why a case of the operation fails
+// on the architecture, whatever data it had.
+func (l List) Explain(arch int, op, params string) (Finding, bool) {
+	for _, f := range l.Findings {
+		for _, c := range f.Cases {
+			if c.covers(arch, op) && c.MayFail.MatchString(params) {
+				return f, true
+			}
+		}
+	}
+	return Finding{}, false
+}
+
+// Outcome is one case of a run.
+type Outcome struct {
+	Op, Params string
+	Failed     bool
+	// Detail is what the program said of a failure.
+	Detail string
+}
+
+// Difference is a case that came out in another way than the list says.
+type Difference struct {
+	Outcome Outcome
+	// Finding is the finding's name, or empty.
+	Finding string
+	Problem string
+}
+
+// String is the difference in one line.
+func (d Difference) String() string {
+	text := fmt.Sprintf("%s(%s): %s", d.Outcome.Op, d.Outcome.Params, d.Problem)
+	if d.Outcome.Detail != "" {
+		text += ": " + d.Outcome.Detail
+	}
+	return text
+}
+
+// Compare holds a run of one slice against the list. Cases that the backend
+// does not support are left out of outcomes.
+func (l List) Compare(arch int, s Slice, outcomes []Outcome) ([]Difference, error) {
+	chosen, err := regexp.Compile(s.Params)
+	if err != nil {
+		return nil, fmt.Errorf("slice %s: %w", s, err)
+	}
+	wanted := map[string]string{} // parameters to finding
+	for _, f := range l.Findings {
+		for _, c := range f.Cases {
+			for _, params := range c.Fails {
+				if c.covers(arch, s.Op) && chosen.MatchString(params) {
+					wanted[params] = f.Name
+				}
+			}
+		}
+	}
+	var differences []Difference
+	for _, o := range outcomes {
+		name, expected := wanted[o.Params]
+		switch {
+		case o.Failed && !expected:
+			problem := "fails, and no finding says so"
+			if f, ok := l.Explain(arch, o.Op, o.Params); ok {
+				name, problem = f.Name, "fails with this seed too; "+f.Name+" is to list it"
+			}
+			differences = append(differences, Difference{o, name, problem})
+		case !o.Failed && expected:
+			differences = append(differences, Difference{o, name, "passes, but " + name + " says that it fails"})
+		}
+		delete(wanted, o.Params)
+	}
+	missing := make([]string, 0, len(wanted))
+	for params := range wanted {
+		missing = append(missing, params)
+	}
+	slices.Sort(missing)
+	for _, params := range missing {
+		differences = append(differences, Difference{Outcome{Op: s.Op, Params: params}, wanted[params], "was not run, but " + wanted[params] + " names it"})
+	}
+	return differences, nil
+}

@@ -1,0 +1,150 @@
+package simtest
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hexab/internal/backendops"
+	"hexab/internal/findings"
+	"hexab/internal/hexclang"
+)
+
+var (
+	all    = flag.Bool("all", false, "TestFindings: also the slices marked long, which take hours")
+	update = flag.Bool("update", false, "TestFindings: log the failing cases as lines for expected.yaml")
+)
+
+func readFindings(t *testing.T) findings.List {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(project, "sim/findings/expected.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := findings.Parse("sim/findings/expected.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestFindings runs test-backend-ops on the simulated NPU with seeded data, in
+// the slices of sim/findings/expected.yaml. It fails for a case that fails
+// without being listed, and for one that is listed and passes. With -v it logs
+// a row of the table of operations for each slice.
+func TestFindings(t *testing.T) {
+	list := readFindings(t)
+	n := buildNPU(t)
+	seed := filepath.Join(t.TempDir(), "seed.so")
+	run(t, compilers[0], "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", seed,
+		filepath.Join(project, "sim/findings/seed/seed.c"))
+	for _, arch := range hexclang.Archs {
+		for _, slice := range list.Slices {
+			if !slice.Has(arch) {
+				continue
+			}
+			t.Run(fmt.Sprintf("v%d/%s", arch, slice), func(t *testing.T) {
+				if slice.Long && !*all {
+					t.Skip("long; -all runs it")
+				}
+				r := n.operations(t, arch, slice, seed, list.Seed)
+				differences, err := list.Compare(arch, slice, outcomes(r))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, d := range differences {
+					t.Error(d)
+				}
+				for _, s := range r.ByOp() {
+					t.Logf("| v%d | %s | %s | %d | %d | %d |", arch, s.Op, slice.Params, s.Passed, s.Failed, s.Unsupported)
+				}
+				if *update {
+					for _, c := range r.Failures() {
+						t.Logf("          - %q", c.Params)
+					}
+				}
+			})
+		}
+	}
+}
+
+// operations runs one slice with seeded data.
+func (n npu) operations(t *testing.T, arch int, s findings.Slice, seedLibrary string, seed int64) backendops.Report {
+	t.Helper()
+	args, err := backendops.Arguments(backendops.Test, "HTP0", s.Op, s.Params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
+	defer cancel()
+	c := n.command(ctx, arch, "test-backend-ops", args...)
+	c.Env = append(c.Env, "LD_PRELOAD="+seedLibrary, fmt.Sprintf("FINDINGS_SEED=%d", seed))
+	var out, log bytes.Buffer
+	c.Stdout, c.Stderr = &out, &log
+	failed := c.Run() // also for failing cases
+	r, err := backendops.Parse(out.String(), backendops.Want{Mode: backendops.Test, Backend: "HTP0"})
+	if err != nil {
+		t.Fatalf("%v: %v, %v\n%s", c.Args, err, failed, tail(log.String(), 2000))
+	}
+	return r
+}
+
+func tail(text string, n int) string { return text[max(0, len(text)-n):] }
+
+func outcomes(r backendops.Report) (list []findings.Outcome) {
+	for _, c := range r.Cases {
+		if c.Status != backendops.Unsupported {
+			list = append(list, findings.Outcome{Op: c.Op, Params: c.Params, Failed: c.Status == backendops.Failed, Detail: c.Detail})
+		}
+	}
+	return list
+}
+
+// TestReproducers builds the program of each finding with the simulated SDK
+// for each architecture that the finding is of, and for the others where it
+// can show that they are clean, and runs it. Exit status 0: it is as told.
+func TestReproducers(t *testing.T) {
+	if os.Getenv("HEXAB_HEAVY") == "" {
+		t.Skip("needs HEXAB_HEAVY=1: takes llama.cpp's sources")
+	}
+	n := sources(t)
+	for _, f := range readFindings(t).Findings {
+		programs, err := filepath.Glob(filepath.Join(project, "sim/findings", f.Name, "*.c"))
+		if err != nil || len(programs) != 1 {
+			t.Errorf("%s: %d programs, %v", f.Name, len(programs), err)
+			continue
+		}
+		for _, arch := range hexclang.Archs {
+			t.Run(fmt.Sprintf("%s/v%d", f.Name, arch), func(t *testing.T) {
+				program := filepath.Join(t.TempDir(), f.Name)
+				run(t, n.hexagonClang(arch, programs[0], program)...)
+				out, err := exec.CommandContext(t.Context(), program).CombinedOutput()
+				t.Logf("%s", out)
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// hexagonClang is the command that compiles a program as upstream's kernels are.
+func (n npu) hexagonClang(arch int, source, program string) []string {
+	htp := filepath.Join(n.llama, "ggml/src/ggml-hexagon/htp")
+	command := []string{filepath.Join(n.sdk.ToolsRoot, "Tools/bin/hexagon-clang"),
+		fmt.Sprintf("-mv%d", arch), fmt.Sprintf("-mhvx=v%d", arch), "-O2", "-Wall", "-Wextra"}
+	for _, dir := range []string{
+		filepath.Join(n.sdk.Root, "incs"), filepath.Join(n.sdk.Root, "incs/stddef"),
+		filepath.Join(n.sdk.Root, fmt.Sprintf("rtos/qurt/computev%d/include/qurt", arch)),
+		htp, filepath.Dir(htp), filepath.Join(n.llama, "ggml/src"), filepath.Join(n.llama, "ggml/include"),
+	} {
+		command = append(command, "-isystem", dir)
+	}
+	return append(command, source, "-o", program, "-lm")
+}
