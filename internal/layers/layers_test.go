@@ -46,6 +46,7 @@ var allowed = map[string]string{
 	"device": "bench shell adb ssh",
 	"deploy": "bench device",
 	"store":  "bench",
+	"github": "",
 	"simsdk": "hexclang",
 	// L3: joins them.
 	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
