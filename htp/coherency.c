@@ -1,0 +1,184 @@
+/* coherency.c: which lines of the DSP's cache to clean and invalidate, and when.
+ *
+ * Upstream cleans and invalidates the whole cache before and after each batch. By role, only this happens:
+ *
+ * block     The batch's descriptors and profile: cleaned and invalidated before and after (entry.c). The application
+ *           writes them before each batch, main.c and the profiler write into them here.
+ *           Dropped before: the DSP runs the ops of an earlier batch in the same slot. Dropped after: the application
+ *           reads no profile, and a late write-back damages the slot's next batch.
+ * weights   Nothing, once they are mapped: they are written before their first use, and then by nobody. A buffer in
+ *           recycled memory of the pool is invalidated when it is mapped (entry.c): lines of its predecessor are in
+ *           the cache. A program that changes weights in place after it has computed with them needs coherency whole.
+ * fences    Nothing: the kernels that poll and set them maintain their lines.
+ * stale     What an op reads through the cache and the batch has not written before: inputs from the application,
+ *           activations from the CPU or another session, state of an earlier batch. Invalidated before the first op.
+ *           So are partly written lines at the edges of outputs, and outputs with gaps: a store would bring the
+ *           line's other bytes from an earlier batch, and its write-back undo what the application has put there.
+ * produced  What an op writes for a later one: upstream's own ranges, cleaned and invalidated between the ops.
+ * outputs   What of these is left at the end: cleaned and invalidated then, for the application to read.
+ * by DMA    What kernels access by DMA only, past the cache: the KV cache in SET_ROWS and FLASH_ATTN_EXT, recurrent
+ *           state in GATED_DELTA_NET, tables in GET_ROWS. Nothing, as long as no other op of the batch reads the same
+ *           bytes through the cache. These tensors grow with the context; a token touches a sliver of them. A kernel
+ *           that begins to use the cache for one of them must leave the list below.
+ *
+ * Invalidating always cleans too: an invalidation alone would lose what an op of this batch has just written. Batches
+ * of device groups, and those that write weights, are kept as upstream keeps them. */
+#include <HAP_farf.h>
+#include <qurt.h>
+#include <qurt_memory.h>
+
+#define GGML_COMMON_DECL_C
+#include "ggml-common.h"
+#include "hex-utils.h"
+#include "htp-ctx.h"
+#include "htp-tensor.h"
+
+#include "dsp-ctx.h"
+
+#define LINE HEX_L2_LINE_SIZE
+
+static bool dma_reads(uint32_t opcode, int src) {
+    switch (opcode) {
+    case HTP_OP_FLASH_ATTN_EXT:
+        return src == 1 || src == 2; /* K and V; Q and the mask may be loaded */
+    case HTP_OP_GATED_DELTA_NET:
+        return src == 5; /* the state */
+    case HTP_OP_GET_ROWS:
+        return src == 0; /* the table; the ids are loaded */
+    default:
+        return false;
+    }
+}
+
+static bool dma_writes(uint32_t opcode, int dst) {
+    switch (opcode) {
+    case HTP_OP_SET_ROWS:
+        return dst == 0;
+    case HTP_OP_GATED_DELTA_NET:
+        return dst == 1; /* the state, when its copy is fused; the other output is stored */
+    default:
+        return false;
+    }
+}
+
+/* Whether a tensor fills its bytes without gaps, in order. */
+static bool dense(const struct htp_tensor * t) {
+    return (uint64_t)t->nb[1] * t->ne[1] * t->ne[2] * t->ne[3] == t->size &&
+           (t->ne[2] == 1 || t->nb[2] == t->nb[1] * t->ne[1]) && (t->ne[3] == 1 || t->nb[3] == t->nb[2] * t->ne[2]);
+}
+
+/* Whether the cache ever holds lines of a tensor that the rules above are about. */
+static bool maintained(const struct htp_tensor * t) {
+    return t->size && !(t->flags & (HTP_TENSOR_WEIGHT | HTP_TENSOR_FENCE)) && !htp_tensor_is_extended(t);
+}
+
+static void whole_cache(void) {
+    qurt_mem_cache_clean((qurt_addr_t)0, 0, QURT_MEM_CACHE_FLUSH_INVALIDATE_ALL, QURT_MEM_DCACHE);
+}
+
+void coherency_whole(const struct coherency * c) {
+    if (!c->narrow) {
+        whole_cache();
+    }
+}
+
+void coherency_buffer(const struct coherency * c, void * address, size_t bytes) {
+    if (bytes > c->cap_bytes) {
+        whole_cache();
+    } else {
+        hex_l2flush(address, bytes);
+    }
+}
+
+void coherency_choose(struct coherency * c, struct ops ops) {
+    c->narrow = c->policy == WIRE_COHERENCY_ROLE;
+    for (uint32_t o = 0; o < ops.n_ops && c->narrow; o++) {
+        if (ops.op[o].opcode == HTP_OP_MDEV_GROUP) {
+            c->narrow = false;
+        }
+        for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
+            uint16_t t = ops.op[o].dst[i];
+            if (t != 0xffff && ops.tensor[t].flags & HTP_TENSOR_WEIGHT) {
+                c->narrow = false;
+            }
+        }
+    }
+}
+
+static void read_by(struct coherency * c, const struct htp_op_desc * op, const struct htp_tensor * tensor) {
+    for (int i = 0; i < HTP_OP_MAX_INPUTS; i++) {
+        if (op->src[i] == 0xffff || dma_reads(op->opcode, i) || !maintained(&tensor[op->src[i]])) {
+            continue;
+        }
+        const struct htp_tensor * t = &tensor[op->src[i]];
+        uint32_t start = (uint32_t)t->data, end = start + t->size;
+        ranges_add(&c->cached, start, end);
+        if (!ranges_cover(&c->written, start, end)) {
+            ranges_add(&c->stale, start, end);
+        }
+    }
+}
+
+static void written_by(struct coherency * c, const struct htp_op_desc * op, const struct htp_tensor * tensor) {
+    for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
+        if (op->dst[i] == 0xffff || dma_writes(op->opcode, i) || !maintained(&tensor[op->dst[i]])) {
+            continue;
+        }
+        const struct htp_tensor * t = &tensor[op->dst[i]];
+        uint32_t start = (uint32_t)t->data, end = start + t->size;
+        if (!dense(t)) {
+            ranges_add(&c->stale, start, end);
+        } else if (!ranges_cover(&c->written, start, end)) {
+            if (start % LINE) {
+                ranges_add(&c->stale, start, start + 1);
+            }
+            if (end % LINE) {
+                ranges_add(&c->stale, end - 1, end);
+            }
+            ranges_add(&c->written, start, end);
+        }
+    }
+}
+
+/* Upstream's trace has an event for each maintenance. */
+void coherency_begin(struct coherency * c, struct htp_context * ctx, struct ops ops) {
+    if (!c->narrow) {
+        return;
+    }
+    htp_trace_event_start(&ctx->trace[0], HTP_TRACE_EVT_L2FLUSH, 0);
+    c->stale.n = c->written.n = c->cached.n = 0;
+    c->stale.full = c->written.full = c->cached.full = false;
+    for (uint32_t o = 0; o < ops.n_ops; o++) {
+        read_by(c, &ops.op[o], ops.tensor);
+        written_by(c, &ops.op[o], ops.tensor);
+    }
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < c->stale.n; i++) {
+        bytes += c->stale.range[i].end - c->stale.range[i].start;
+    }
+    if (c->stale.full || bytes > c->cap_bytes) {
+        whole_cache();
+    } else {
+        for (uint32_t i = 0; i < c->stale.n; i++) {
+            hex_l2flush((void *)(uintptr_t)c->stale.range[i].start, c->stale.range[i].end - c->stale.range[i].start);
+        }
+    }
+    htp_trace_event_stop(&ctx->trace[0], HTP_TRACE_EVT_L2FLUSH, 0);
+}
+
+void coherency_end(const struct coherency * c, struct htp_context * ctx) {
+    if (c->narrow) {
+        htp_flush_dirty_ranges(ctx);
+    }
+}
+
+void coherency_dirty(const struct coherency * c, struct htp_ops_context * octx) {
+    const struct htp_tensor * dsts[HTP_OP_MAX_OUTPUTS];
+    for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
+        const struct htp_tensor * t = octx->dsts[i];
+        bool past                   = c->narrow && t && dma_writes(octx->op, i) && !htp_tensor_is_extended(t) &&
+                    !ranges_overlap(&c->cached, (uint32_t)t->data, (uint32_t)t->data + t->size);
+        dsts[i] = past ? NULL : t;
+    }
+    htp_tensor_dirty_all(octx->ctx, dsts, HTP_OP_MAX_OUTPUTS);
+}
