@@ -45,6 +45,8 @@ static bool dma_reads(uint32_t opcode, int src) {
         return src == 5; /* the state */
     case HTP_OP_GET_ROWS:
         return src == 0; /* the table; the ids are loaded */
+    case HTP_OP_SET_ROWS:
+        return src == 2; /* the table, which is the output too and is not read */
     default:
         return false;
     }
