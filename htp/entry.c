@@ -95,15 +95,15 @@ static struct ops ops_of(const struct htp_tensor * tensor, const struct htp_op_d
 #define HAP_munmap2(address, bytes) segments_unmap(&active->segments, address, bytes)
 #define HAP_munmap(address, bytes) segments_unmap(&active->segments, address, (size_t)(bytes))
 #define qurt_mem_cache_clean(...) coherency_whole(&active->coherency)
-#define work_queue_wakeup(queue)                                                \
-    do {                                                                        \
-        (work_queue_wakeup)(queue);                                             \
-        coherency_begin(&active->coherency, ctx, ops_of(tens, ops, n_ops));     \
+#define work_queue_wakeup(queue)                                                                                       \
+    do {                                                                                                               \
+        (work_queue_wakeup)(queue);                                                                                    \
+        coherency_begin(&active->coherency, ctx, ops_of(tens, ops, n_ops));                                            \
     } while (0)
-#define work_queue_suspend(queue)                                               \
-    do {                                                                        \
-        coherency_end(&active->coherency, ctx);                                 \
-        (work_queue_suspend)(queue);                                            \
+#define work_queue_suspend(queue)                                                                                      \
+    do {                                                                                                               \
+        coherency_end(&active->coherency, ctx);                                                                        \
+        (work_queue_suspend)(queue);                                                                                   \
     } while (0)
 #define htp_tensor_dirty_all(context, tensors, n) coherency_dirty(&active->coherency, octx)
 
@@ -175,8 +175,10 @@ AEEResult htp_iface_attach(remote_handle64 handle, const htp_iface_settings * se
     want.coherency          = settings->coherency;
     want.cap_bytes          = settings->cap_bytes;
     if (memcmp(&want, settings, sizeof want) || settings->coherency > WIRE_COHERENCY_WHOLE) {
-        FARF(ERROR, "fastrpc: the application speaks version %u of the wire, this library %u, or was built from another"
-                    " llama.cpp", settings->version, want.version);
+        FARF(ERROR,
+             "fastrpc: the application speaks version %u of the wire, this library %u, or was built from another"
+             " llama.cpp",
+             settings->version, want.version);
         return leave(AEE_EVERSIONNOTSUPPORT);
     }
     s->coherency.policy    = settings->coherency;
@@ -248,24 +250,32 @@ static void block_put(struct session * s, const htp_iface_batch * b, uint8_t * b
     }
 }
 
-static uint64_t batch_bytes(const htp_iface_batch * b) {
-    return b->n_bufs * (uint64_t)sizeof(struct htp_buf_desc) + b->n_tensors * (uint64_t)sizeof(struct htp_tensor) +
-           b->n_ops * (uint64_t)(sizeof(struct htp_op_desc) + sizeof(struct htp_prof_desc)) +
-           (HTP_MAX_NTHREADS + 1) * (uint64_t)b->n_traces * sizeof(struct htp_trace_desc);
+/* What a batch consists of, in the order in which it lies in its block, in bytes from the start. */
+struct layout {
+    uint64_t tensors, ops, profile, end;
+};
+
+static struct layout layout_of(const htp_iface_batch * b) {
+    struct layout l;
+    l.tensors = b->n_bufs * (uint64_t)sizeof(struct htp_buf_desc);
+    l.ops     = l.tensors + b->n_tensors * (uint64_t)sizeof(struct htp_tensor);
+    l.profile = l.ops + b->n_ops * (uint64_t)sizeof(struct htp_op_desc);
+    l.end     = l.profile + b->n_ops * (uint64_t)sizeof(struct htp_prof_desc) +
+            (HTP_MAX_NTHREADS + 1) * (uint64_t)b->n_traces * sizeof(struct htp_trace_desc);
+    return l;
 }
 
 static AEEResult run(struct session * s, const htp_iface_batch * b, uint8_t * block) {
     struct htp_context * ctx = ((struct htp_handle *)(uintptr_t)s->upstream)->ctx;
     struct htp_opbatch_req req;
     memcpy(&req, b, sizeof req);
+    const struct layout l         = layout_of(b);
     struct dspqueue_buffer buffer = {.fd = b->block, .size = b->bytes, .offset = b->offset, .ptr = block};
 
     /* Block: what the application has written. */
-    coherency_buffer(&s->coherency, block, b->bytes);
-    const uint8_t * tensors = block + b->n_bufs * sizeof(struct htp_buf_desc);
-    coherency_choose(&s->coherency,
-                     ops_of((const struct htp_tensor *)tensors,
-                            (const struct htp_op_desc *)(tensors + b->n_tensors * sizeof(struct htp_tensor)), b->n_ops));
+    coherency_buffer(&s->coherency, block, ctx->profiler ? l.end : l.profile);
+    coherency_choose(&s->coherency, ops_of((const struct htp_tensor *)(block + l.tensors),
+                                           (const struct htp_op_desc *)(block + l.ops), b->n_ops));
 
     /* The priority that main.c's own thread would have. VTCM goes back after each batch: nobody is here to answer when
      * another session asks for it. */
@@ -278,8 +288,8 @@ static AEEResult run(struct session * s, const htp_iface_batch * b, uint8_t * bl
     vtcm_release(ctx);
     qurt_thread_set_priority(self, (unsigned short)priority);
 
-    /* Block: what the application will read, and write over. */
-    coherency_buffer(&s->coherency, block, b->bytes);
+    /* Block: what main.c has written, for the application to read, and to write over. */
+    coherency_buffer(&s->coherency, block, ctx->profiler ? l.end : l.ops);
     return s->response_bytes == sizeof(struct htp_opbatch_rsp) ? AEE_SUCCESS : AEE_EFAILED;
 }
 
@@ -290,8 +300,8 @@ AEEResult htp_iface_execute(remote_handle64 handle, const htp_iface_batch * b, c
         FARF(ERROR, "fastrpc: a batch for a session that is not started");
         return leave(AEE_EBADSTATE);
     }
-    if (response_bytes != sizeof(struct htp_opbatch_rsp) || batch_bytes(b) > b->bytes || b->n_bufs > HTP_OP_MAX_BUFS ||
-        b->n_tensors > HTP_OP_MAX_TENSORS) {
+    if (response_bytes != sizeof(struct htp_opbatch_rsp) || layout_of(b).end > b->bytes ||
+        b->n_bufs > HTP_OP_MAX_BUFS || b->n_tensors > HTP_OP_MAX_TENSORS) {
         FARF(ERROR, "fastrpc: batch %llu of %u bytes is none", (unsigned long long)b->seq, b->bytes);
         return leave(AEE_EBADPARM);
     }

@@ -65,12 +65,14 @@ static void * map_or_reclaim(struct segments * s, uint32_t fd, size_t bytes) {
 AEEResult segments_update(struct segments * s, const htp_iface_segment * table, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         if (table[i].index >= WIRE_MAX_SEGMENTS || !table[i].bytes || table[i].bytes > UINT32_MAX) {
-            FARF(ERROR, "fastrpc: segment %u of %llu bytes is none", table[i].index, (unsigned long long)table[i].bytes);
+            FARF(ERROR, "fastrpc: segment %u of %llu bytes is none", table[i].index,
+                 (unsigned long long)table[i].bytes);
             return AEE_EBADPARM;
         }
         struct segment * m = &s->segment[table[i].index];
         if (m->base && (m->fd != table[i].fd || m->bytes != table[i].bytes)) {
-            FARF(ERROR, "fastrpc: segment %u was fd %u and is fd %u without a release", table[i].index, m->fd, table[i].fd);
+            FARF(ERROR, "fastrpc: segment %u was fd %u and is fd %u without a release", table[i].index, m->fd,
+                 table[i].fd);
             return AEE_EBADSTATE;
         }
         m->fd    = table[i].fd;

@@ -21,9 +21,9 @@ enum wire_coherency {
 /* Descriptor of a buffer in the pool: bit 30 tells it from the driver's, which are small; then the segment and the
  * first page. Unique, because no two buffers begin at the same page; never negative, because upstream tests for that;
  * and decoded without a table. */
-#define WIRE_POOLED       0x40000000u
-#define WIRE_PAGE_BYTES   4096u
-#define WIRE_PAGE_BITS    20u
+#define WIRE_POOLED 0x40000000u
+#define WIRE_PAGE_BYTES 4096u
+#define WIRE_PAGE_BITS 20u
 #define WIRE_MAX_SEGMENTS 64u
 
 static inline int wire_is_pooled(uint32_t fd) {

@@ -29,7 +29,7 @@ unsigned long number(const char * name, unsigned long fallback, unsigned long ma
         return fallback;
     }
     char * end;
-    errno                = 0;
+    errno               = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (errno || *end || *text == '-' || value > max) {
         GGML_LOG_WARN("ggml-hex: %s=%s is not a number between 0 and %lu; %lu is taken\n", name, text, max, fallback);

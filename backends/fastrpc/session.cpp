@@ -91,9 +91,7 @@ int Session::call(const std::function<int(remote_handle64)> & method) {
 
 int Session::write(const dspqueue_buffer & block, const htp_opbatch_req & request, uint32_t timeout_us) {
     std::unique_lock<std::mutex> lock(mutex_);
-    auto room = [this] {
-        return !running_ || requests_.size() + responses_.size() + (executing_ ? 1 : 0) < capacity_;
-    };
+    auto room = [this] { return !running_ || requests_.size() + responses_.size() + (executing_ ? 1 : 0) < capacity_; };
     if (timeout_us == DSPQUEUE_TIMEOUT_NONE) {
         changed_.wait(lock, room);
     } else if (!changed_.wait_for(lock, std::chrono::microseconds(timeout_us), room)) {
@@ -169,7 +167,7 @@ void Session::execute(Batch & batch) {
     wire.offset = batch.block.offset;
     wire.bytes  = batch.block.size;
 
-    auto table = table_();
+    auto table  = table_();
     batch.error = call([&](remote_handle64 handle) {
         return htp_iface_execute(handle, &wire, table.data(), static_cast<int>(table.size()),
                                  reinterpret_cast<unsigned char *>(&batch.response), sizeof batch.response);
