@@ -219,3 +219,51 @@ func TestInfoAndSensors(t *testing.T) {
 		t.Errorf("a phone without sensors is at %v", hottest)
 	}
 }
+
+func TestFixedPerformance(t *testing.T) {
+	d, p := open(t, "cool")
+	for _, on := range []bool{true, false} {
+		if offered, err := device.SetFixedPerformance(t.Context(), d, on); err != nil || !offered || p.FixedPerformanceMode() != on {
+			t.Errorf("%v: offered %v, %v, the phone says %v", on, offered, err, p.FixedPerformanceMode())
+		}
+	}
+}
+
+func TestCanary(t *testing.T) {
+	d, _ := open(t, "cool")
+	took, err := device.Canary(t.Context(), d)
+	if err != nil || took <= 0 {
+		t.Errorf("%v, %v", took, err)
+	}
+}
+
+// Telemetry comes while a command runs, from the phone's own sensors, and the
+// command's end is its own.
+func TestWatchedOnThePhone(t *testing.T) {
+	for _, profile := range []string{"cool", "old", "cool+nosensors", "cool+cr"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			d, _ := open(t, profile)
+			var samples []device.Sample
+			var rest bytes.Buffer
+			w := device.NewTelemetry(&rest, func(s device.Sample) { samples = append(samples, s) })
+			exit, err := d.Run(t.Context(), device.Command{Script: device.Watched("(sleep 1.5; echo done >&2; exit 9)"), Stderr: w})
+			if err != nil || w.Close() != nil || exit.Status != 9 {
+				t.Fatalf("%+v, %v", exit, err)
+			}
+			if strings.TrimSpace(rest.String()) != "done" || len(samples) == 0 {
+				t.Fatalf("%d samples, stderr %q", len(samples), rest.String())
+			}
+			s := samples[0]
+			if _, known := device.Hottest(s.Sensors); known == strings.Contains(profile, "nosensors") {
+				t.Errorf("%+v", s)
+			}
+			if s.MemoryAvailable == nil || len(s.Limits) == 0 || len(s.Frequencies) == 0 {
+				t.Errorf("%+v", s)
+			}
+			if stdout, _, _ := run(t, d, "ps -ef | grep '[h]exab-telemetry head'"); stdout != "" {
+				t.Errorf("still running: %s", stdout)
+			}
+		})
+	}
+}

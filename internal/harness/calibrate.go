@@ -93,7 +93,7 @@ type hotCalibration struct {
 // speed of each launch, in every order and with every noise alike.
 func calibrateHot(seed uint64) (hotCalibration, error) {
 	var h hotCalibration
-	for _, work := range []time.Duration{5 * time.Second, 20 * time.Second} {
+	for _, work := range []time.Duration{2 * time.Second, 20 * time.Second} {
 		for _, cool := range []string{coolOff, coolByWaiting} {
 			name := fmt.Sprintf("hot phone, launches of %v, -cool=%s", work, cool)
 			h.drifts = append(h.drifts, perLaunch(name, hotSpeeds(phone.HotModel(), hotRounds*hotArms, work, cool == coolByWaiting)))
