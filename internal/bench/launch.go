@@ -27,7 +27,8 @@ const (
 	MarkDisturbed Mark = "disturbed"
 	// MarkHot: the launch began outside the temperature window.
 	MarkHot Mark = "hot"
-	// MarkThrottled: the device reports throttling during the launch.
+	// MarkThrottled: there is evidence that the device throttled during the
+	// launch.
 	MarkThrottled Mark = "throttled"
 	// MarkRetried: an earlier attempt at this launch was lost to the
 	// infrastructure.
@@ -100,6 +101,11 @@ type Record struct {
 	Counters map[string]uint64 `json:"counters,omitempty"`
 	// Log is the launch's log, relative to the archive.
 	Log string `json:"log,omitempty"`
+	// Telemetry is the sensors' log, about one line a second while the launch
+	// ran, relative to the archive.
+	Telemetry string `json:"telemetry,omitempty"`
+	// CanaryNs is what a fixed piece of work took right after the launch.
+	CanaryNs *Nanoseconds `json:"canary_ns,omitempty"`
 }
 
 // Result finds a test's samples in the record.

@@ -38,8 +38,9 @@ const (
 	OutcomeTransportLost Outcome = "transport-lost"
 	// OutcomeRebooted: the device's boot id changed during the launch.
 	OutcomeRebooted Outcome = "rebooted"
-	// OutcomeThrottled: the launch ended well, but the device reports that it
-	// throttled during it.
+	// OutcomeThrottled: the launch was ended, or not begun, since the device
+	// was hotter than the abort ceiling. (One that ran to its end on a device
+	// that throttled is ok, with MarkThrottled.)
 	OutcomeThrottled Outcome = "throttled"
 	// OutcomeParseError: a line that should be a result is not one.
 	OutcomeParseError Outcome = "parse-error"

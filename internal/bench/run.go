@@ -87,6 +87,12 @@ type Run struct {
 	// Threshold is the practical threshold as a fraction: 0.01 is 1 %.
 	Threshold float64 `json:"threshold"`
 	Tests     []Test  `json:"tests"`
+	// Cool is the policy of the gate before each launch: wait (for the
+	// temperature window), mark (launch at once and mark) or off.
+	Cool string `json:"cool,omitempty"`
+	// Until is the half width of intervals, as a fraction, at which the run
+	// stops at the next look, having Rounds at most; zero: it does not.
+	Until float64 `json:"until,omitempty"`
 	// Arms in the order given; Baseline is the label of the one that the
 	// others are compared to.
 	Arms     []Arm   `json:"arms"`

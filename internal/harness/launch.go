@@ -29,9 +29,6 @@ const (
 	// clockTicks is USER_HZ, the unit of /proc/stat: 100 on every
 	// architecture that Linux runs phones on (asm-generic/param.h).
 	clockTicks = 100
-	// throttledStatus is the thermal status from which on a device throttles:
-	// moderate (android.os.PowerManager, THERMAL_STATUS_MODERATE).
-	throttledStatus = 2
 )
 
 var errLaunchTimeout = errors.New("the launch outlived its time limit")
@@ -55,7 +52,7 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 	if err != nil {
 		return record, errors.Join(err, log.Close())
 	}
-	script := s.script(a, "./llama-bench", args) + "; s=$?; times >&2; " + s.showCounters(a) + "exit $s"
+	script := device.Watched("("+s.script(a, "./llama-bench", args)+")") + "; s=$?; times >&2; " + s.showCounters(a) + "exit $s"
 	fmt.Fprintf(log, "# %s\n", script)
 
 	limit := launchTimeoutPhone
@@ -64,21 +61,24 @@ func (s *session) launch(ctx context.Context, l bench.Launch, attempt int) (benc
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, limit, errLaunchTimeout)
 	defer cancel()
+	timed, stop := context.WithCancelCause(timed)
+	defer stop(nil)
 	out := &cappedBuffer{limit: maxKept}
-	tail := &tailWriter{}
+	tail, beside := &tailWriter{}, &watch{}
+	stderr := device.NewTelemetry(io.MultiWriter(tail, log), func(sample device.Sample) { beside.take(sample, &s.heat, stop) })
 	record.Started = s.clock.now().UTC()
 	exit, err := s.target.Run(timed, device.Command{
-		Script: script, Stdout: io.MultiWriter(out, log), Stderr: io.MultiWriter(tail, log),
+		Script: script, Stdout: io.MultiWriter(out, log), Stderr: stderr,
 	})
 	record.Wall = bench.Nanoseconds(s.clock.now().Sub(record.Started))
-	if closed := log.Close(); closed != nil {
+	if closed := errors.Join(stderr.Close(), log.Close(), s.keep(&record, beside.all())); closed != nil {
 		return record, closed
 	}
 	if err != nil {
 		return s.lost(ctx, record, err)
 	}
 	s.conclude(&record, a, exit, out.kept.Bytes(), tail.String())
-	s.observe(ctx, &record, before, tail.String())
+	s.observe(ctx, &record, before, tail.String(), beside.all())
 	return record, nil
 }
 
@@ -109,14 +109,15 @@ func (s *session) conclude(record *bench.Record, a bench.Arm, exit device.Exit, 
 	record.ExitStatus = &status
 	output, parse := llamabench.Parse(stdout, llamabench.Want{Tests: s.run.Tests, Repetitions: s.run.Repetitions, Echoes: arm.Echoes(a)})
 	finding := diagnose.Launch(status, log+"\n"+strings.Join(output.Other, "\n"), parse)
-	record.Outcome, record.Fault, record.Reason, record.Evidence = finding.Outcome, finding.Fault, finding.Reason, finding.Evidence
+	record.Outcome, record.Fault, record.Reason = finding.Outcome, finding.Fault, finding.Reason
+	record.Evidence = append(record.Evidence, finding.Evidence...)
 	record.Results = output.Results
 	record.Proof = llamabench.Proof(log)
 	s.concludeNPU(record, a, log)
 }
 
 // observe adds what the device tells after the launch.
-func (s *session) observe(ctx context.Context, record *bench.Record, before device.Reading, log string) {
+func (s *session) observe(ctx context.Context, record *bench.Record, before device.Reading, log string, samples []device.Sample) {
 	after, err := device.ReadSensors(ctx, s.target)
 	if err != nil {
 		return // the next launch will find out
@@ -134,9 +135,7 @@ func (s *session) observe(ctx context.Context, record *bench.Record, before devi
 			record.Marks = append(record.Marks, bench.MarkDisturbed)
 		}
 	}
-	if after.ThermalStatus != nil && *after.ThermalStatus >= throttledStatus {
-		record.Marks = append(record.Marks, bench.MarkThrottled)
-	}
+	s.throttled(ctx, record, samples)
 }
 
 // lost records a launch whose end is not known, or says that the run was
@@ -149,7 +148,10 @@ func (s *session) lost(ctx context.Context, record bench.Record, err error) (ben
 		record.Started = s.clock.now().UTC()
 	}
 	var fault *device.Error
+	over, hot := tooHot(err)
 	switch {
+	case hot:
+		record.Outcome, record.Fault, record.Reason = bench.OutcomeThrottled, bench.FaultDevice, over.Error()
 	case errors.Is(err, errLaunchTimeout):
 		record.Outcome, record.Fault = bench.OutcomeTimeout, bench.FaultVariant
 		record.Reason = "ended after its time limit; see the log for how far it came"
@@ -162,62 +164,6 @@ func (s *session) lost(ctx context.Context, record bench.Record, err error) (ben
 		record.Outcome = bench.OutcomeTransportLost
 	}
 	return record, nil
-}
-
-// Policies of the gate.
-const (
-	coolByWaiting = "wait"
-	coolByMarking = "mark"
-	coolOff       = "off"
-)
-
-// Temperature window of the gate: a launch begins when the device is at most
-// this much hotter than it was at the session's start.
-const (
-	coolWindow      = bench.Celsius(5)
-	coolWaitPhone   = 5 * time.Minute
-	coolWaitSim     = 20 * time.Second
-	coolPollSeconds = 2
-)
-
-// gate reads the sensors and waits for the device to cool down. After the wait
-// the launch goes on and is marked: a hole would say less.
-func (s *session) gate(ctx context.Context, record *bench.Record) (device.Reading, error) {
-	limit := coolWaitPhone
-	if s.target.embedded {
-		limit = coolWaitSim
-	}
-	deadline := s.clock.now().Add(limit)
-	for {
-		reading, err := device.ReadSensors(ctx, s.target)
-		if err != nil {
-			return reading, err
-		}
-		record.Before = &reading.Sensors
-		if reading.BootID != "" && s.bootID != "" && reading.BootID != s.bootID {
-			if err := s.rebooted(ctx, reading.BootID); err != nil {
-				return reading, err
-			}
-			continue
-		}
-		hottest, known := device.Hottest(reading.Sensors)
-		if !known {
-			return reading, nil
-		}
-		if s.coolBaseline == nil {
-			s.coolBaseline = &hottest
-		}
-		if hottest <= *s.coolBaseline+coolWindow {
-			return reading, nil
-		}
-		if s.clock.now().After(deadline) {
-			record.Marks = append(record.Marks, bench.MarkHot)
-			return reading, nil
-		}
-		if err := s.clock.sleep(ctx, coolPollSeconds*time.Second); err != nil {
-			return reading, err
-		}
-	}
 }
 
 // times prints the shell's own time, then its children's: 1m2.34s 0m0.56s.

@@ -42,6 +42,20 @@ type Options struct {
 	Base, Head, Repo string
 	// Resume names a run to go on with.
 	Resume string
+	// Cool is the policy before each launch: wait for the device to cool down
+	// (the default), mark launches outside the window, or off. Ceiling is a
+	// temperature in degrees Celsius at which nothing runs.
+	Cool, Ceiling string
+	// Busy says what to do when another run uses the device: wait (the
+	// default) or refuse.
+	Busy string
+	// Fixed is auto (fixed-performance mode where the device offers it, the
+	// default) or off.
+	Fixed string
+	// Until is the half width of intervals in percent, such as "1%", at which
+	// the run stops; MaxRounds bounds it, zero is DefaultMaxRounds.
+	Until     string
+	MaxRounds int
 	// Progress is auto, bar, plain or none.
 	Progress string
 	// Recorded is told of each record once it is in the journal; it may be nil.
@@ -81,6 +95,7 @@ type request struct {
 	repetitions int
 	repo        string
 	gate        gate.Gate
+	care        care
 }
 
 // understand checks the options before anything is built or started.
@@ -104,6 +119,14 @@ func (w *Workspace) understand(o Options) (request, error) {
 	}
 	if r.rounds < 1 {
 		return r, usage("rounds: %d is not a number of rounds", r.rounds)
+	}
+	if r.care, err = o.understandCare(); err != nil {
+		return r, err
+	}
+	if r.care.until > 0 {
+		if r.rounds = o.MaxRounds; r.rounds == 0 {
+			r.rounds = DefaultMaxRounds
+		}
 	}
 	if err := r.understandGate(o); err != nil {
 		return r, err

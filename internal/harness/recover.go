@@ -210,6 +210,11 @@ func (s *session) rebooted(ctx context.Context, boot string) error {
 			return err
 		}
 	}
+	if s.heat.fixed {
+		if _, err := device.SetFixedPerformance(ctx, s.target, true); err != nil {
+			return err
+		}
+	}
 	s.bootID = boot
 	return nil
 }

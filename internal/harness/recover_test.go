@@ -19,10 +19,14 @@ import (
 // scripted is a device whose launches end as a list says, "ok" after its end.
 // It answers at once: what is under test is what a run concludes and does next.
 type scripted struct {
-	ends    []string
-	boot    int
-	gone    bool
-	sensors string
+	ends []string
+	boot int
+	gone bool
+	// celsius are the temperatures of the readings in turn, the last one for
+	// good; none: no sensor.
+	celsius []float64
+	// telemetry stands on every launch's stderr.
+	telemetry string
 	// launches, awaited and killed count what was asked of it.
 	launches, awaited, killed int
 }
@@ -58,12 +62,17 @@ func (d *scripted) Run(_ context.Context, c device.Command) (device.Exit, error)
 	case d.gone:
 		return device.Exit{}, d.lost()
 	case strings.Contains(c.Script, "llama-bench"):
+	case strings.Contains(c.Script, "@canary"):
+		return device.Exit{Status: 1}, nil
 	case strings.Contains(c.Script, "boot_completed"):
 		say(c.Stdout, "boot_completed=1")
 		return device.Exit{}, nil
 	default:
 		say(c.Stdout, "@boot\n%08d-0000-0000-0000-000000000000", d.boot)
-		say(c.Stdout, "%s", d.sensors)
+		if len(d.celsius) > 0 {
+			say(c.Stdout, "@zones\ncpu=%.0f", d.celsius[0]*1000)
+			d.celsius = d.celsius[min(1, len(d.celsius)-1):]
+		}
 		return device.Exit{}, nil
 	}
 	end := "ok"
@@ -71,6 +80,7 @@ func (d *scripted) Run(_ context.Context, c device.Command) (device.Exit, error)
 		end = d.ends[d.launches]
 	}
 	d.launches++
+	say(c.Stderr, "%s", d.telemetry)
 	switch end {
 	case "ok":
 		say(c.Stdout, rowPP)

@@ -33,8 +33,9 @@ type session struct {
 	// bundles and models are paths on the device.
 	bundles map[bench.BundleID]string
 	models  map[string]string
-	// coolBaseline is the hottest sensor at the session's start.
-	coolBaseline *bench.Celsius
+	// waitForLock tells to wait for a device that another run uses.
+	waitForLock bool
+	heat        heat
 	// built are the bundles that bundles names; bootID is the device's boot
 	// that they were verified in.
 	built  []build.Bundle
@@ -46,7 +47,7 @@ type session struct {
 }
 
 func (w *Workspace) newSession() *session {
-	return &session{w: w, clock: wallClock, tally: tally{cells: map[string]int{}}}
+	return &session{w: w, waitForLock: true, clock: wallClock, tally: tally{cells: map[string]int{}}}
 }
 
 // ABTest runs a comparison and prints its tables. The error is a *HolesError
@@ -160,8 +161,21 @@ func (s *session) prepare(ctx context.Context, sources *trees, r request) (relea
 	for _, a := range s.run.Arms {
 		s.arms[a.Label] = a
 	}
-	release, err = s.deploy(ctx, bundles, files)
-	if err == nil && !resumed {
+	if s.run.Cool == "" {
+		s.run.Cool = coolByWaiting // of before there were others
+	}
+	s.waitForLock, s.heat.ceiling = r.care.wait, r.care.ceiling
+	if release, err = s.deploy(ctx, bundles, files); err != nil {
+		return nil, err
+	}
+	restore, err := s.fixPerformance(ctx, r.care.fixed)
+	unlock := release
+	release = func() { restore(); unlock() }
+	if err != nil {
+		release()
+		return nil, err
+	}
+	if !resumed {
 		if err = s.place(ctx, files); err != nil {
 			release()
 		}
@@ -178,6 +192,7 @@ func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles ma
 	s.run = bench.Run{
 		Schema: bench.SchemaVersion, Created: created, Version: version(), Seed: r.seed, Rounds: r.rounds,
 		Repetitions: r.repetitions, Threshold: r.threshold, Tests: r.tests, Arms: arms, Baseline: r.baseline,
+		Cool: r.care.cool, Until: r.care.until,
 		Device: s.target.describe(), Host: hostFacts(),
 	}
 	if s.run.Tests == nil {
@@ -219,9 +234,17 @@ func (s *session) again(r request, aliases []string) string {
 	for i, t := range s.run.Tests {
 		tests[i] = t.String()
 	}
-	return fmt.Sprintf("go tool mage abtest -arms=%s -baseline=%s -models=%s -rounds=%d -tests=%s -seed=%d -threshold=%s -device=%s",
-		device.Quote(strings.Join(specs, ",")), device.Quote(s.run.Baseline), strings.Join(aliases, ","), r.rounds, strings.Join(tests, ","), s.run.Seed,
-		strconv.FormatFloat(s.run.Threshold*100, 'g', -1, 64), device.Quote(s.run.Device.Serial))
+	return fmt.Sprintf("go tool mage abtest -arms=%s -baseline=%s -models=%s -%s -tests=%s -seed=%d -threshold=%s -device=%s%s",
+		device.Quote(strings.Join(specs, ",")), device.Quote(s.run.Baseline), strings.Join(aliases, ","), r.length(), strings.Join(tests, ","), s.run.Seed,
+		strconv.FormatFloat(s.run.Threshold*100, 'g', -1, 64), device.Quote(s.run.Device.Serial), r.care.words())
+}
+
+// length is the option that says how long the run is.
+func (r request) length() string {
+	if r.care.until > 0 {
+		return fmt.Sprintf("until=%s%% -maxRounds=%d", strconv.FormatFloat(r.care.until*100, 'g', -1, 64), r.rounds)
+	}
+	return fmt.Sprintf("rounds=%d", r.rounds)
 }
 
 // version is this checkout's commit.
@@ -240,7 +263,7 @@ func version() string {
 func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, files []workload) (release func(), err error) {
 	t := &deploy.Target{Device: s.target.Device, Progress: func(name string, size bench.Bytes) { s.w.Note("sending %s (%s)", name, size) }}
 	err = s.retrying(ctx, func() error {
-		release, err = t.Lock(ctx, deploy.Self(s.run.ID), true)
+		release, err = t.Lock(ctx, deploy.Self(s.run.ID), s.waitForLock)
 		return err
 	})
 	if err != nil {
@@ -286,6 +309,7 @@ func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, f
 // launches runs what the journal does not have yet.
 func (s *session) launches(ctx context.Context) error {
 	done := settled(s.archive.Records(), &s.tally)
+	s.heat.recall(s.archive.Records())
 	left := 0
 	for _, l := range s.run.Plan {
 		if !done[l.Seq] {

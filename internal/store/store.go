@@ -391,6 +391,15 @@ func (a *Archive) Log(seq, attempt int) (io.WriteCloser, string, error) {
 	}
 }
 
+// WriteBeside writes a file into the folder of logs under a name relative to the
+// archive, such as one made from a log's.
+func (a *Archive) WriteBeside(name string, data []byte) error {
+	if base, ok := strings.CutPrefix(name, LogFolder+"/"); !ok || filepath.Base(base) != base || strings.HasPrefix(base, ".") {
+		return fmt.Errorf("archive: %q is no name in %s", name, LogFolder)
+	}
+	return os.WriteFile(filepath.Join(a.dir, filepath.FromSlash(name)), data, 0o644)
+}
+
 // Close gives the archive back.
 func (a *Archive) Close() error {
 	return errors.Join(a.journal.Close(), a.lock.Unlock())
