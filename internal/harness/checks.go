@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"hexab/internal/bench"
 )
 
 // checkers are those of the simulated NPU (HEXSIM_CHECK).
@@ -16,6 +18,9 @@ var checkers = []string{"coherency", "dma", "vtcm", "sharing", "window", "stack"
 func withChecks(spec, checks string) (string, error) {
 	if checks == "" {
 		return spec, nil
+	}
+	if spec == "" {
+		spec = string(bench.DSPQueue)
 	}
 	for _, name := range strings.Split(checks, ",") {
 		if !slices.Contains(checkers, name) {

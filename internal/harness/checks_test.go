@@ -13,6 +13,7 @@ func TestWithChecks(t *testing.T) {
 	for _, test := range []struct{ spec, checks, want string }{
 		{"dspqueue", "", "dspqueue"},
 		{"dspqueue", "all", "all"},
+		{"", "stack", "stack"},
 		{"dspqueue:ubatch=64", "dma,vtcm", "dma,vtcm"},
 		{"dspqueue", "everything", ""},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -101,17 +102,18 @@ func Costs(ctx context.Context, o CostOptions) (err error) {
 	return err
 }
 
-// npuArms lists the variants that compute on an NPU.
-func (w *Workspace) npuArms() (list string) {
+// npuArms lists the variants that compute on an NPU, the official backend last.
+func (w *Workspace) npuArms() string {
+	var list []string
 	for _, v := range w.known() {
-		if w.Variants[v].Device != "none" {
-			if list != "" {
-				list += ","
-			}
-			list += string(v)
+		if w.Variants[v].Device != "none" && v != bench.DSPQueue {
+			list = append(list, string(v))
 		}
 	}
-	return list
+	if _, known := w.Variants[bench.DSPQueue]; known {
+		list = append(list, string(bench.DSPQueue))
+	}
+	return strings.Join(list, ",")
 }
 
 // cost is what one repetition more of a test takes, divided by so many tokens.

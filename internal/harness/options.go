@@ -77,8 +77,6 @@ func (o Options) finish(a *store.Archive, failure error) error {
 const (
 	DefaultRounds      = 3
 	DefaultRepetitions = 3
-	// DefaultArms are the arms when none are named.
-	DefaultArms = "cpu,cpu:threads=1"
 )
 
 // request is a set of options that was understood.
@@ -102,7 +100,10 @@ type request struct {
 func (w *Workspace) understand(o Options) (request, error) {
 	r := request{rounds: o.Rounds, baseline: o.Baseline, repo: o.Repo, repetitions: DefaultRepetitions, threshold: stat.DefaultOptions().Threshold}
 	if o.Arms == "" {
-		o.Arms = DefaultArms
+		o.Arms = w.defaultArms()
+		if o.Baseline == "" {
+			r.baseline = w.defaultBaseline()
+		}
 	}
 	var err error
 	if r.specs, err = arm.Parse(o.Arms, w.known()); err != nil {
@@ -201,4 +202,21 @@ func defaultTests(embedded bool) []bench.Test {
 		return []bench.Test{{Prompt: 64}, {Gen: 16}}
 	}
 	return []bench.Test{{Prompt: 512}, {Gen: 128}}
+}
+
+// defaultArms are the arms when none are named: every NPU variant and the CPU,
+// or the CPU with different thread counts where there is no other variant.
+func (w *Workspace) defaultArms() string {
+	if npu := w.npuArms(); npu != "" {
+		return npu + ",cpu"
+	}
+	return "cpu,cpu:threads=1"
+}
+
+// defaultBaseline is the official backend where there is a choice.
+func (w *Workspace) defaultBaseline() string {
+	if _, known := w.Variants[bench.DSPQueue]; known {
+		return string(bench.DSPQueue)
+	}
+	return ""
 }
