@@ -76,6 +76,9 @@ func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, o
 	return abtest(ctx, o)
 }
 
+// Build builds the FastRPC variant with its DSP libraries.
+func Build(ctx context.Context) error { return done(harness.Build(ctx, bench.FastRPC)) }
+
 // BuildCPU builds the CPU variant.
 func BuildCPU(ctx context.Context) error { return done(harness.Build(ctx, bench.CPU)) }
 
@@ -134,6 +137,11 @@ func PerfOp(ctx context.Context, op string, params, arm, device *string) error {
 // UpdateCPULibs builds the CPU variant and sends the device what it lacks.
 func UpdateCPULibs(ctx context.Context, device *string) error {
 	return done(harness.Update(ctx, bench.CPU, text(device)))
+}
+
+// UpdateFastrpcLibs builds the FastRPC variant and sends the device what it lacks.
+func UpdateFastrpcLibs(ctx context.Context, device *string) error {
+	return done(harness.Update(ctx, bench.FastRPC, text(device)))
 }
 
 // UpdateDspqueueLibs builds the dspqueue variant and sends the device what it lacks.
