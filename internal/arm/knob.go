@@ -103,6 +103,15 @@ var Knobs = []Knob{
 		check: oneOf("auto", "none", "mmap", "mlock", "mmap+mlock", "dio"), initial: always("")},
 	{Name: "split-mode", Flag: "-sm", Help: "split over devices: none, layer, row or tensor",
 		check: oneOf("none", "layer", "row", "tensor"), initial: always("")},
+	{Name: "coherency", Env: "GGML_HEXAGON_FASTRPC_COHERENCY", Only: []bench.Variant{bench.FastRPC},
+		Help:  "upkeep of the DSP's cache: role (of each tensor) or whole (the cache, around each batch)",
+		check: oneOf("role", "whole"), initial: always("")},
+	{Name: "cap-kib", Env: "GGML_HEXAGON_FASTRPC_CAP", Only: []bench.Variant{bench.FastRPC},
+		Help:  "KiB of ranges above which the whole cache is cleaned once instead",
+		check: integer(0, 1<<20), initial: always("")},
+	{Name: "segment-mib", Env: "GGML_HEXAGON_FASTRPC_SEGMENT", Only: []bench.Variant{bench.FastRPC},
+		Help:  "MiB of a segment of the memory pool; 0 for no pool",
+		check: integer(0, 1024), initial: always("")},
 }
 
 // Environment is set for every arm unless it states otherwise.
