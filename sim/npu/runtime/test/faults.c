@@ -217,19 +217,35 @@ static struct test_result coherent(const struct test_run * r) {
     DONE(s);
 }
 
-/* Two DSPs and one buffer: the fence is its line 0; lines 32 and 33 share a page. One writes line 33, then the fence.
- * The other has read line 32 before, with value 1 line 33, too; it waits for the fence and reads line 33. */
+/* Two DSPs and one buffer: its lines 0 and 2 are fences; lines 32 and 33 share a page. The reader touches line 32, with
+ * value 1 line 33 instead, and raises its fence; the writer waits for that, writes line 33, and raises its own; the
+ * reader waits for that and reads line 33. */
 
-#define FENCE_SECONDS 20
+#define FENCE_SECONDS 60
+
+static void raise_fence(uint8_t * fence, uint32_t value) {
+    *(volatile uint32_t *)fence = value;
+    clean(fence, 128);
+}
+
+static int wait_for_fence(const uint8_t * fence, uint32_t value) {
+    for (uint64 end = HAP_perf_get_time_us() + FENCE_SECONDS * 1000000ull; HAP_perf_get_time_us() < end;) {
+        hexsim_dccleaninva(fence);
+        if (*(const volatile uint32_t *)fence == value) {
+            return 1;
+        }
+        qurt_sleep(100);
+    }
+    return 0;
+}
 
 static struct test_result peer_writes(const struct test_run * r) {
     uint8_t * p = map(r);
     FAIL_UNLESS(p);
-    qurt_sleep(20000); /* rather after the other's first look, which nothing here depends on */
+    FAIL_UNLESS(wait_for_fence(p + 2 * 128, r->value + 1));
     memset(p + 33 * 128, 9, 128);
     clean(p + 33 * 128, 128);
-    *(volatile uint32_t *)p = r->value + 1;
-    clean(p, 128);
+    raise_fence(p, r->value + 1);
     FAIL_UNLESS(HAP_munmap2(p, r->bytes) == 0);
     DONE(0);
 }
@@ -238,13 +254,8 @@ static struct test_result peer_reads(const struct test_run * r) {
     uint8_t * p = map(r);
     FAIL_UNLESS(p);
     uint32_t first = ((volatile uint8_t *)p)[(r->value == 1 ? 33 : 32) * 128]; /* the touch that fetches the page */
-    for (uint64 end = HAP_perf_get_time_us() + FENCE_SECONDS * 1000000u; HAP_perf_get_time_us() < end;) {
-        hexsim_dccleaninva(p);
-        if (*(volatile uint32_t *)p == r->value + 1) {
-            break;
-        }
-        qurt_sleep(100);
-    }
+    raise_fence(p + 2 * 128, r->value + 1);
+    FAIL_UNLESS(wait_for_fence(p, r->value + 1));
     uint32_t s = first + ((volatile uint8_t *)p)[33 * 128];
     FAIL_UNLESS(HAP_munmap2(p, r->bytes) == 0);
     DONE(s);
