@@ -33,6 +33,8 @@ type Target struct {
 	Device device.Device
 	// Progress is told before each file that is sent; it may be nil.
 	Progress func(name string, size bench.Bytes)
+	// Note is told what is waited for; it may be nil.
+	Note func(text string)
 }
 
 // Sent counts what went over the link.

@@ -145,9 +145,9 @@ func (t *Target) Lock(ctx context.Context, self Holder, wait bool) (release func
 		if pause == lockPoll && (!wait || !holder.here(self)) || pause == briefPoll && looks > maxBriefLooks {
 			return nil, locked
 		}
-		if pause == lockPoll && t.Progress != nil && told != *holder {
+		if pause == lockPoll && t.Note != nil && told != *holder {
 			told = *holder
-			t.Progress("waiting: "+locked.Error(), 0)
+			t.Note("waiting: " + locked.Error())
 		}
 		select {
 		case <-ctx.Done():

@@ -261,7 +261,7 @@ func version() string {
 
 // deploy takes the device's lock and sends what is missing.
 func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, files []workload) (release func(), err error) {
-	t := &deploy.Target{Device: s.target.Device, Progress: func(name string, size bench.Bytes) { s.w.Note("sending %s (%s)", name, size) }}
+	t := &deploy.Target{Device: s.target.Device, Note: func(text string) { s.w.Note("%s", text) }, Progress: func(name string, size bench.Bytes) { s.w.Note("sending %s (%s)", name, size) }}
 	err = s.retrying(ctx, func() error {
 		release, err = t.Lock(ctx, deploy.Self(s.run.ID), s.waitForLock)
 		return err
