@@ -171,6 +171,9 @@ func Phone(ctx context.Context, profile *string) error {
 // Report renders the archived run RUN again (-format=terminal|markdown|csv|json|html).
 func Report(run string, format *string) error { return done(harness.Report(run, text(format))) }
 
+// Compare sets the archived runs A and B side by side; B may be published figures (fastrpc-fork).
+func Compare(a, b string) error { return done(harness.Compare(a, b)) }
+
 // Calibrate simulates drifting devices and shows how often each procedure errs.
 func Calibrate(ctx context.Context) error { return done(harness.Calibrate(ctx)) }
 

@@ -32,7 +32,8 @@ var allowed = map[string]string{
 	"gate":       "bench stat compare",
 	"artifact":   "bench arm",
 	"backendops": "",
-	"report":     "bench stat compare gate backendops",
+	"across":     "bench stat compare",
+	"report":     "bench stat compare gate backendops across",
 	// L2: the machine and the device.
 	"proc":   "",
 	"shell":  "",
@@ -49,7 +50,7 @@ var allowed = map[string]string{
 	"github": "",
 	"simsdk": "hexclang",
 	// L3: joins them.
-	"harness": "bench stat plan arm llamabench diagnose models standin calibrate compare report " +
+	"harness": "across bench stat plan arm llamabench diagnose models standin calibrate compare report " +
 		"gate github artifact history " +
 		"backendops counters " +
 		"knobs macros lint " +
