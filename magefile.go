@@ -149,11 +149,6 @@ func UpdateDspqueueLibs(ctx context.Context, device *string) error {
 	return done(harness.Update(ctx, bench.DSPQueue, text(device)))
 }
 
-// UpdateFastrpcLibs builds the FastRPC variant and sends the device what it lacks.
-func UpdateFastrpcLibs(ctx context.Context, device *string) error {
-	return done(harness.Update(ctx, bench.FastRPC, text(device)))
-}
-
 // Clean removes builds and the embedded phone's files; models and results stay.
 func Clean() error { return done(harness.Clean()) }
 
