@@ -34,7 +34,7 @@ func (s *session) counted(a bench.Arm) bool {
 }
 
 // countersFile is where the simulated NPU leaves its counters on the device.
-func (s *session) countersFile() string { return deviceRoot + "/counters.json" }
+func (s *session) countersFile() string { return s.target.Root() + "/counters.json" }
 
 // showCounters is the shell text after a program that appends its counters to
 // its log.

@@ -28,8 +28,13 @@ type Options struct {
 	Tests string
 	// Seed is a number; empty takes one from the clock and prints it.
 	Seed string
-	// Device is auto, sim, sim:PROFILE or a serial.
+	// Device is auto, sim, sim:PROFILE, ssh:USER@HOST or a serial.
 	Device string
+	// Root is the folder on the device below which hexab keeps its own; empty
+	// is /data/local/tmp, or the user's home on a board.
+	Root string
+	// StandIns uses the small random-weight models on a real device too.
+	StandIns bool
 	// Threshold is the practical threshold in percent, such as "1" or "2%".
 	Threshold string
 	// Gate are conditions such as "tg:-2%"; see package gate.
@@ -132,6 +137,10 @@ func (w *Workspace) understand(o Options) (request, error) {
 	if err := r.understandGate(o); err != nil {
 		return r, err
 	}
+	if w.DeviceRoot, err = rootOf(o.Root); err != nil {
+		return r, err
+	}
+	w.StandIns = o.StandIns
 	if r.aliases, err = w.aliases(o.Models); err != nil {
 		return r, &UsageError{err}
 	}

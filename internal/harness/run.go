@@ -136,6 +136,7 @@ func (s *session) prepare(ctx context.Context, sources *trees, r request) (relea
 		arms, aliases = s.run.Arms, nil
 		for _, m := range s.run.Models {
 			aliases = append(aliases, m.Alias)
+			s.w.StandIns = s.w.StandIns || m.StandIn
 		}
 	}
 	began := slices.Clone(arms)
@@ -147,6 +148,9 @@ func (s *session) prepare(ctx context.Context, sources *trees, r request) (relea
 		if resumed && began[i].Bundle != a.Bundle {
 			return nil, fmt.Errorf("run %s began with bundle %s of %s; this checkout builds %s: a run can not mix builds", s.run.ID, began[i].Bundle.Short(), a.Label, a.Bundle.Short())
 		}
+	}
+	if err := s.checkSkels(bundles); err != nil {
+		return nil, err
 	}
 	files, err := s.w.workloads(ctx, aliases, s.target.embedded)
 	if err != nil {
@@ -196,7 +200,7 @@ func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles ma
 		Device: s.target.describe(), Host: hostFacts(),
 	}
 	if s.run.Tests == nil {
-		s.run.Tests = defaultTests(s.target.embedded)
+		s.run.Tests = defaultTests(s.target.embedded || s.w.StandIns)
 	}
 	labels := make([]string, len(arms))
 	found := false
@@ -220,7 +224,7 @@ func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles ma
 		return &UsageError{err}
 	}
 	s.run.ID = store.NewID(created, r.seed, []byte(strings.Join(append(labels, aliases...), "\x00")))
-	s.run.Command = s.again(r, aliases) + treeFlags(named, r.repo) + gateFlag(r.gate)
+	s.run.Command = s.again(r, aliases) + treeFlags(named, r.repo) + gateFlag(r.gate) + s.w.boardFlags()
 	return nil
 }
 

@@ -1,12 +1,12 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +36,8 @@ type target struct {
 	embedded bool
 	// profile is the embedded phone's, as it was asked for.
 	profile string
+	// kind is how the device is reached: adb or ssh.
+	kind string
 	// phone is the embedded phone, nil for a real one.
 	phone *phone.Phone
 	close []func() error
@@ -52,22 +54,20 @@ func (t *target) Close() error {
 
 // describe is the device for the archive.
 func (t *target) describe() bench.Device {
-	d := bench.Device{Serial: t.Serial(), Kind: "adb", Platform: bench.AndroidArm64, Properties: t.info.Properties()}
+	d := bench.Device{Serial: t.Serial(), Kind: cmp.Or(t.kind, "adb"), Properties: t.info.Properties()}
+	d.Platform, _ = t.platform() // looked at when it was opened
 	if t.embedded {
 		// The serial holds a port that changes from run to run.
-		d.Serial, d.Kind, d.Platform, d.Simulated = "sim", "embedded", bench.Sim, true
+		d.Serial, d.Kind, d.Simulated = "sim", "embedded", true
 		if t.profile != "" {
 			d.Serial += ":" + t.profile
-		}
-		if t.info.ABI == "arm64-v8a" && runtime.GOARCH != "arm64" {
-			d.Platform = bench.LinuxArm64
 		}
 	}
 	return d
 }
 
 // openTarget makes the wanted device ready: auto, sim (optionally with a
-// profile, sim:hot), or a serial.
+// profile, sim:hot), ssh:user@host, or a serial.
 //
 // For the embedded phone the builder is given the simulated SDK, and the phone
 // the simulated NPU, when the variants take them.
@@ -76,8 +76,11 @@ func (w *Workspace) openTarget(ctx context.Context, wanted string, what wants) (
 		wanted = "auto"
 	}
 	kind, profile, _ := strings.Cut(wanted, ":")
-	if kind == "sim" {
+	switch kind {
+	case "sim":
 		return w.openPhone(ctx, profile, what)
+	case "ssh":
+		return w.openBoard(ctx, profile)
 	}
 	client := &adb.Client{Path: w.ADB()}
 	listed, err := client.Devices(ctx)
@@ -195,8 +198,11 @@ func (w *Workspace) openReal(ctx context.Context, client *adb.Client, serial str
 
 func (w *Workspace) ready(ctx context.Context, t *target, client *adb.Client, serial string) (*target, error) {
 	var err error
-	if t.Device, err = device.OverADB(ctx, client, serial, deviceRoot); err == nil {
+	if t.Device, err = device.OverADB(ctx, client, serial, cmp.Or(w.DeviceRoot, deviceRoot)); err == nil {
 		t.info, err = device.ReadInfo(ctx, t.Device)
+	}
+	if err == nil && !t.embedded && !t.info.Embedded {
+		_, err = t.platform()
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -241,6 +247,7 @@ func Devices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintln(w.Out, "ssh:user@host\ta Linux board over SSH")
 	fmt.Fprintln(w.Out, "sim\tthe embedded phone (always there; profiles cool, hot, old, arm64: -device=sim:hot)")
 	listed, err := (&adb.Client{Path: w.ADB()}).Devices(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func (w *Workspace) workloads(ctx context.Context, aliases []string, standIns bo
 			return nil, &UsageError{err}
 		}
 		var one workload
-		if standIns {
+		if standIns || w.StandIns {
 			one, err = w.standIn(m)
 		} else {
 			one, err = w.realModel(ctx, m)

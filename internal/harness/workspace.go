@@ -67,6 +67,11 @@ type Workspace struct {
 	Llama    string
 	Manifest *models.Manifest
 	Variants build.Variants
+	// StandIns tells to use stand-ins on real devices too, to try the way.
+	StandIns bool
+	// DeviceRoot is hexab's folder on the device; empty is the default of the
+	// kind of device.
+	DeviceRoot string
 	// Out receives results, Err progress.
 	Out, Err io.Writer
 	// Width is the terminal's width, zero when Out is no terminal.

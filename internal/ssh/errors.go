@@ -69,10 +69,11 @@ type Error struct {
 	Err error
 }
 
-// Error is one line: what, where, why, the first line of evidence, what to do.
+// Error is one line: why, the first line of evidence, what to do. What was
+// attempted and where stands before it in package device's errors.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: board %s: %s", e.Op, e.Target, e.Kind)
+	b.WriteString(string(e.Kind))
 	if e.Detail != "" {
 		fmt.Fprintf(&b, ": %s", e.Detail)
 	}
