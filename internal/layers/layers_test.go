@@ -54,7 +54,7 @@ var allowed = map[string]string{
 		"gate github artifact history " +
 		"backendops counters " +
 		"knobs macros lint " +
-		"proc fetch host source build adb phone device deploy store simsdk",
+		"proc fetch host source build adb ssh phone device deploy store simsdk",
 }
 
 func TestImports(t *testing.T) {
