@@ -21,6 +21,7 @@ var allowed = map[string]string{
 	"knobs":      "csource",
 	"macros":     "csource",
 	"lint":       "csource",
+	"inspect":    "",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
 	"findings":   "hexclang",
@@ -53,7 +54,7 @@ var allowed = map[string]string{
 	"harness": "across bench stat plan arm llamabench diagnose models standin calibrate compare report " +
 		"gate github artifact history " +
 		"backendops counters " +
-		"knobs macros lint " +
+		"knobs macros lint inspect tiles opprofile " +
 		"proc fetch host source build adb ssh phone device deploy store simsdk",
 }
 

@@ -33,23 +33,11 @@ func fromNPM(ctx context.Context, pin Pin, opt Options, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	_, err := proc.Run(ctx, proc.Command{
-		Path: opt.npm(),
-		// Scripts are never run: only the archive's bytes are wanted.
-		Args: []string{"pack", pin.NPMPackage + "@" + pin.NPMVersion, "--pack-destination", work, "--ignore-scripts", "--silent", "--no-update-notifier"},
-		Dir:  work,
-	})
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the npm client is not installed (%w)", err)
-	}
+	packed, err := pack(ctx, opt, work, pin.NPMPackage+"@"+pin.NPMVersion)
 	if err != nil {
 		return err
 	}
-	packed, err := filepath.Glob(filepath.Join(work, "*.tgz"))
-	if err != nil || len(packed) != 1 {
-		return fmt.Errorf("npm pack made %d archives, expected one", len(packed))
-	}
-	return fromPackage(ctx, pin, opt, dir, packed[0])
+	return fromPackage(ctx, pin, opt, dir, packed)
 }
 
 // fromFolder checks out what a folder has: the git bundle by itself, or the
