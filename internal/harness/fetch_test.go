@@ -141,3 +141,31 @@ func TestOwnNDK(t *testing.T) {
 		t.Errorf("%+v, %v, %v", k, ok, err)
 	}
 }
+
+func TestDoctorTellsOfSDKsAndModels(t *testing.T) {
+	w, items, _, _ := fetchWorkspace(t)
+	w.Manifest.Models[0].ApproximateBytes = 2 << 30
+	f := w.kitFinding(kindNDK)
+	if f.state != stateFetch || !strings.Contains(f.text, "from 127.0.0.1") || !strings.Contains(f.text, "licence has to be accepted") {
+		t.Errorf("%+v", f)
+	}
+	if f := w.kitFinding(kindHexagon); f.state != stateMissing {
+		t.Errorf("%+v", f)
+	}
+	if m := w.modelFindings(); len(m) != 2 || m[1].state != stateFetch || !strings.Contains(m[1].text, "2.00 GiB") {
+		t.Errorf("%+v", m)
+	}
+	if err := w.fetchItems(t.Context(), FetchOptions{AcceptLicences: true}, items); err != nil {
+		t.Fatal(err)
+	}
+	if f := w.kitFinding(kindNDK); f.state != stateOK {
+		t.Errorf("%+v", f)
+	}
+	if m := w.modelFindings(); len(m) != 2 || m[1].state != stateOK || m[1].name != "1 of 1 models" {
+		t.Errorf("%+v", m)
+	}
+	t.Setenv(EnvNDK, t.TempDir())
+	if f := w.kitFinding(kindNDK); f.state != stateMissing || !strings.Contains(f.text, "android.toolchain.cmake") {
+		t.Errorf("%+v", f)
+	}
+}

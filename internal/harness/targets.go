@@ -11,7 +11,6 @@ import (
 
 	"hexab/internal/bench"
 	"hexab/internal/build"
-	"hexab/internal/host"
 	"hexab/internal/proc"
 )
 
@@ -42,28 +41,6 @@ func Models() error {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// Doctor tells what this machine has and lacks, and changes nothing.
-func Doctor(ctx context.Context) error {
-	w, err := Open()
-	if err != nil {
-		return err
-	}
-	report, err := w.machine().Check(ctx, w.Cache, append(w.needs(), host.NPM, host.Clang19)...)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w.Out, "%s, %s, %d cores, %s memory available, %s free for the cache (%s)\n",
-		report.Distribution, report.Arch, report.Cores, bench.Bytes(report.MemoryBytes), bench.Bytes(report.FreeBytes), w.Cache)
-	for _, f := range report.Found {
-		if f.OK {
-			fmt.Fprintf(w.Out, "  ok       %-22s %s\n", f.Need.Tool, f.Version)
-		} else {
-			fmt.Fprintf(w.Out, "  missing  %-22s %s (%s)\n", f.Need.Tool, f.Problem, f.Need.Why)
-		}
-	}
-	return nil
 }
 
 // Check runs everything that is quick: format, vet, staticcheck, unit tests.
