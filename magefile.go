@@ -80,6 +80,32 @@ func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, o
 // Build builds the FastRPC variant with its DSP libraries.
 func Build(ctx context.Context) error { return done(harness.Build(ctx, bench.FastRPC)) }
 
+// CIRun compares the base and the head commit in one run (-base= -head= -repo= -arms= -models= -gate=; see docs/ci.md).
+func CIRun(ctx context.Context, arms, models, tests, seed, device, threshold, out, gate, base, head, repo, artifacts *string, rounds *int) error {
+	o := harness.Options{
+		Arms: text(arms), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
+		Out: text(out), Gate: text(gate), Base: text(base), Head: text(head), Repo: text(repo),
+	}
+	if rounds != nil {
+		o.Rounds = *rounds
+	}
+	return done(harness.CIRun(ctx, o, text(artifacts)))
+}
+
+// CIReport tells a pull request what a run's artifacts say (-in=DIR -gate= -dryRun; see docs/ci.md).
+func CIReport(ctx context.Context, in, event, repository, api, author, gate *string, dryRun *bool) error {
+	return done(harness.CIReport(ctx, harness.CIReportOptions{
+		In: text(in), Event: text(event), Repository: text(repository), API: text(api), Author: text(author), Gate: text(gate),
+		DryRun: dryRun != nil && *dryRun,
+	}))
+}
+
+// CIGate ends with status 3 when a run's artifacts fail a gate (-in=DIR -gate=tg:-2%).
+func CIGate(in, gate *string) error { return done(harness.CIGate(text(in), text(gate))) }
+
+// CISetup installs what this machine lacks, without asking.
+func CISetup(ctx context.Context) error { return done(harness.CISetup(ctx)) }
+
 // BuildCPU builds the CPU variant.
 func BuildCPU(ctx context.Context) error { return done(harness.Build(ctx, bench.CPU)) }
 

@@ -3,14 +3,13 @@ package report
 import (
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 
 	"hexab/internal/bench"
 	"hexab/internal/compare"
 	"hexab/internal/gate"
+	"hexab/internal/github/githubtest"
 	"hexab/internal/stat"
 )
 
@@ -100,44 +99,10 @@ func TestReviewGolden(t *testing.T) {
 	}
 }
 
-// live finds what GitHub would make something of.
-func live(text string) string {
-	inFence, fenceMark := false, ""
-	var prose []string
-	for _, line := range strings.Split(text, "\n") {
-		if mark := regexp.MustCompile("^`{3,}").FindString(line); mark != "" && (!inFence || line == fenceMark) {
-			inFence, fenceMark = !inFence, mark
-			continue
-		}
-		if !inFence {
-			prose = append(prose, line)
-		}
-	}
-	if inFence {
-		return "an open code block"
-	}
-	body := strings.Join(prose, "\n")
-	body = regexp.MustCompile(`</?(details|summary)>`).ReplaceAllString(body, "")
-	for name, pattern := range map[string]string{
-		"HTML": `<`, "a mention": `@[A-Za-z0-9]`, "a reference": `(^|[^&])#[0-9A-Za-z]`, "a link": `://`, "a short reference": `(?i)gh-[0-9]`, "www": `www\.`,
-		"a code span": "(^|[^\\\\])`", "brackets": `(^|[^\\])\[`, "an image": `(^|[^\\])!`, "math": `(^|[^\\])\$`,
-	} {
-		if found := regexp.MustCompile(pattern).FindString(body); found != "" {
-			return fmt.Sprintf("%s: %q", name, found)
-		}
-	}
-	for _, r := range text {
-		if r != '\n' && !unicode.IsPrint(r) {
-			return fmt.Sprintf("%q", r)
-		}
-	}
-	return ""
-}
-
 func TestReviewIsInert(t *testing.T) {
 	for name, r := range reviews(t) {
 		for _, limit := range []int{60_000, 4000, 1000} {
-			if what := live(string(r.Markdown(limit))); what != "" {
+			if what := githubtest.Live(string(r.Markdown(limit))); what != "" {
 				t.Errorf("%s: %s is live", name, what)
 			}
 		}
@@ -212,7 +177,7 @@ func TestReviewOfHostileTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := Review{Parts: parts, Head: text(), Base: text(), Notes: []string{text()}}
-		if what := live(string(r.Markdown(60_000))); what != "" {
+		if what := githubtest.Live(string(r.Markdown(60_000))); what != "" {
 			t.Fatalf("case %d: %s is live in:\n%s", i, what, r.Markdown(60_000))
 		}
 	}

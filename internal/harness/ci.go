@@ -1,0 +1,209 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"hexab/internal/arm"
+	"hexab/internal/artifact"
+	"hexab/internal/compare"
+	"hexab/internal/gate"
+	"hexab/internal/github"
+	"hexab/internal/host"
+	"hexab/internal/report"
+	"hexab/internal/store"
+)
+
+// Environment variables that GitHub Actions sets and ciReport reads.
+const (
+	envToken      = "GITHUB_TOKEN"
+	envAPI        = "GITHUB_API_URL"
+	envRepository = "GITHUB_REPOSITORY"
+	envEvent      = "GITHUB_EVENT_PATH"
+	envSummary    = "GITHUB_STEP_SUMMARY"
+)
+
+// Defaults of ciRun: what a pull request changes is the difference between the
+// first parent of its merge commit and that commit.
+const (
+	DefaultBase     = "HEAD^1"
+	DefaultHead     = "HEAD"
+	DefaultCIRounds = 8
+	// defaultArtifacts is where a run's artifact is kept, below the checkout.
+	defaultArtifacts = "results/ci"
+)
+
+// CIRun builds the base and the head commit and compares them in one
+// interleaved run; o.Arms are those to compare, without their trees. The
+// artifact is written to the folder artifacts, whatever the run came to.
+func CIRun(ctx context.Context, o Options, artifacts string) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	if o, err = w.ciOptions(o); err != nil {
+		return err
+	}
+	if artifacts == "" {
+		artifacts = filepath.Join(w.Root, filepath.FromSlash(defaultArtifacts))
+	}
+	o.after = func(a *store.Archive, failure error) error {
+		return errors.Join(failure, w.leaveArtifact(a, artifacts), w.summarise(a, o.Gate))
+	}
+	return ABTest(ctx, o)
+}
+
+// ciOptions turns arms into pairs of base and head.
+func (w *Workspace) ciOptions(o Options) (Options, error) {
+	if o.Arms == "" {
+		o.Arms = string(w.known()[0])
+	}
+	specs, err := arm.Parse(o.Arms, w.known())
+	if err != nil {
+		return o, &UsageError{err}
+	}
+	var pairs []string
+	for _, spec := range specs {
+		if spec.Tree != "" {
+			return o, usage("arms: %s names a tree; ciRun makes base:... and head:... of each arm itself", spec)
+		}
+		for _, tree := range arm.Trees {
+			spec.Tree = tree
+			if slices.Contains(pairs, spec.String()) {
+				return o, usage("arms: %s stands twice", spec)
+			}
+			pairs = append(pairs, spec.String())
+		}
+	}
+	o.Arms = strings.Join(pairs, ",")
+	if o.Base == "" {
+		o.Base = DefaultBase
+	}
+	if o.Head == "" {
+		o.Head = DefaultHead
+	}
+	if o.Rounds == 0 {
+		o.Rounds = DefaultCIRounds
+	}
+	return o, nil
+}
+
+// leaveArtifact writes the file that the reporting job reads.
+func (w *Workspace) leaveArtifact(a *store.Archive, dir string) error {
+	data, err := artifact.Encode(a.Run(), a.Records())
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, artifact.FileName)
+	if err := renameio.WriteFile(path, data, 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(w.Out, "Artifact: %s\n", path)
+	return nil
+}
+
+// summarise adds the result to the job's summary, inside GitHub Actions.
+func (w *Workspace) summarise(a *store.Archive, conditions string) error {
+	path := os.Getenv(envSummary)
+	if path == "" {
+		return nil
+	}
+	run := a.Run()
+	parts, err := compare.Parts(run, a.Records(), statOptions(run))
+	if err != nil {
+		return err
+	}
+	g, err := gate.Parse(conditions)
+	if err != nil {
+		return err
+	}
+	r, err := review(g, parts, nil)
+	if err != nil {
+		return err
+	}
+	return github.AppendSummary(path, append(r.Markdown(github.MaxSummaryBytes/2), '\n'))
+}
+
+// review joins parts to what is told of them.
+func review(g gate.Gate, parts []compare.Part, notes []string) (report.Review, error) {
+	r := report.Review{Parts: parts, Gate: g, Notes: notes}
+	r.Base, r.Head = commitOf(parts, arm.Trees[0]), commitOf(parts, arm.Trees[1])
+	if len(parts) == 0 {
+		return r, nil
+	}
+	var err error
+	r.Result, err = g.Evaluate(parts)
+	return r, err
+}
+
+// commitOf is the commit that all parts have for a tree, or empty.
+func commitOf(parts []compare.Part, name string) string {
+	commit := ""
+	for _, part := range parts {
+		for _, tree := range part.Run.Trees {
+			switch {
+			case tree.Name != name || tree.Commit == commit:
+			case commit == "":
+				commit = tree.Commit
+			default:
+				return ""
+			}
+		}
+	}
+	return commit
+}
+
+// CIGate applies a gate to the artifacts in a folder.
+func CIGate(in, conditions string) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	g, err := gate.Parse(conditions)
+	if err != nil {
+		return &UsageError{err}
+	}
+	if g == nil {
+		return usage("gate: say what must hold, such as -gate=tg:-2%%")
+	}
+	if in == "" {
+		in = filepath.Join(w.Root, filepath.FromSlash(defaultArtifacts))
+	}
+	parts, notes, err := collect(in)
+	if err != nil {
+		return err
+	}
+	if len(notes) > 0 {
+		return fmt.Errorf("%s: %s", in, strings.Join(notes, "; "))
+	}
+	result, err := w.showGate(g, parts)
+	if err != nil {
+		return err
+	}
+	if result.State == gate.Fail {
+		return &GateError{g, result}
+	}
+	return nil
+}
+
+// CISetup gets what the machine lacks without asking: a job has nobody to ask.
+func CISetup(ctx context.Context) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	m := w.machine()
+	m.Confirm, m.Output = func(question string) bool { w.Note("%s yes", question); return true }, w.Err
+	_, err = m.Ensure(ctx, w.Cache, append(w.needs(), host.Clang19)...)
+	return err
+}
