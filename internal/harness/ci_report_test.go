@@ -216,14 +216,14 @@ func TestGateOfArtifacts(t *testing.T) {
 	}
 }
 
-// watch lets requests to the server pass and counts all others.
-type watch struct {
+// onlyAPI lets requests to the server pass and counts all others.
+type onlyAPI struct {
 	next    http.RoundTripper
 	host    string
 	foreign atomic.Int64
 }
 
-func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *onlyAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Host != w.host || !strings.HasPrefix(r.URL.Path, "/api/v3/") {
 		w.foreign.Add(1)
 	}
@@ -350,7 +350,7 @@ func hostileValue(rng *rand.Rand) any {
 func hostileArtifacts(t *testing.T, count int) {
 	good := pullArtifact(t)
 	s, o := actions(t, map[string][]byte{artifact.FileName: good})
-	w := &watch{next: http.DefaultTransport, host: strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/api/v3")}
+	w := &onlyAPI{next: http.DefaultTransport, host: strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/api/v3")}
 	http.DefaultTransport = w
 	defer func() { http.DefaultTransport = w.next }()
 	rng := rand.New(rand.NewPCG(20261130, 1))
