@@ -223,6 +223,14 @@ func Inspect(ctx context.Context, skel, function, disasm, against, addr, workers
 	}))
 }
 
+// Tiles are the tiled weight formats of the Hexagon backend.
+type Tiles mg.Namespace
+
+// Show draws a format's layout (-svg=FILE draws it as a picture too).
+func (Tiles) Show(format string, svg *string) error {
+	return done(harness.TilesShow(format, text(svg)))
+}
+
 // Check runs vet, staticcheck, the format check and the unit tests.
 func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 

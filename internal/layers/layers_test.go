@@ -22,6 +22,7 @@ var allowed = map[string]string{
 	"macros":     "csource",
 	"lint":       "csource",
 	"inspect":    "",
+	"tiles":      "gguf",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
 	"findings":   "hexclang",

@@ -1,0 +1,26 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+
+	"hexab/internal/tiles"
+)
+
+// TilesShow draws a tiled weight format as text, and as a picture where a file
+// is named.
+func TilesShow(format, svg string) error {
+	f, err := tiles.Find(format)
+	if err != nil {
+		return &UsageError{err}
+	}
+	fmt.Print(f.Text())
+	if svg == "" {
+		return nil
+	}
+	if err := os.WriteFile(svg, []byte(f.SVG()), 0o644); err != nil {
+		return err
+	}
+	fmt.Printf("\n%s written\n", svg)
+	return nil
+}
