@@ -99,98 +99,110 @@ static void store_plain(void * out) {
 
 #if defined(__x86_64__)
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+/* What follows has no instructions of its own: inlined into a function, it becomes those of that function's target. */
+#define FORM static inline __attribute__((__always_inline__))
 
-/* 16 halves h: the 8 even ones and the 8 odd ones as singles. */
-AVX2 static inline void widen(__m256i h, bool plain, float * even, float * odd) {
-    const __m256i pairs = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9, 12,
-                                           13, 2, 3, 6, 7, 10, 11, 14, 15);
-    if (__builtin_expect(plain, 1)) {
-        h = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(h, pairs), 0xd8);
-        _mm256_store_ps(even, _mm256_cvtph_ps(_mm256_castsi256_si128(h)));
-        _mm256_store_ps(odd, _mm256_cvtph_ps(_mm256_extracti128_si256(h, 1)));
-        return;
-    }
-    const __m256 scale = _mm256_castsi256_ps(_mm256_set1_epi32(0x77800000));
-    const __m256i sign = _mm256_set1_epi32((int) 0x80000000u), magnitude = _mm256_set1_epi32(0x7fff << 13);
-    const __m256i low = _mm256_slli_epi32(h, 16);
-    for (int i = 0; i < 2; i++) {
-        const __m256i x = i ? h : low; /* the half is in the upper 16 bits */
-        const __m256i m = _mm256_and_si256(_mm256_srli_epi32(_mm256_andnot_si256(sign, x), 3), magnitude);
-        const __m256 v  = _mm256_mul_ps(_mm256_castsi256_ps(m), scale);
-        _mm256_store_ps(i ? odd : even, _mm256_or_ps(v, _mm256_castsi256_ps(_mm256_and_si256(sign, x))));
-    }
-}
+typedef uint16_t bits32 __attribute__((ext_vector_type(32)));
+typedef uint16_t bits16 __attribute__((ext_vector_type(16)));
+typedef uint32_t words16 __attribute__((ext_vector_type(16)));
+typedef _Float16 halves16 __attribute__((ext_vector_type(16)));
+typedef float singles16 __attribute__((ext_vector_type(16)));
 
-/* Whether a half of the tile has the exponent 31. */
-AVX2 static bool has_special(const __m256i * tile) {
-    const __m256i exponent = _mm256_set1_epi16(0x7c00);
-    __m256i found          = _mm256_setzero_si256();
-    for (int i = 0; i < TILE_HALVES / 16; i++) {
-        const __m256i e = _mm256_and_si256(_mm256_loadu_si256(tile + i), exponent);
-        found           = _mm256_or_si256(found, _mm256_cmpeq_epi16(e, exponent));
+#define EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+
+/* The even (odd) ones of 32 halves as singles; special: some may have the exponent 31. */
+FORM void widen(const uint16_t * from, bool odd, bool special, float * out) {
+    bits32 x;
+    singles16 d;
+    memcpy(&x, from, sizeof x);
+    const bits16 h = odd ? __builtin_shufflevector(x, x, ODD) : __builtin_shufflevector(x, x, EVEN);
+    if (__builtin_expect(special, 0)) { /* as hmx_half */
+        const words16 u   = __builtin_convertvector(h, words16);
+        const singles16 v = (singles16) ((u & 0x7fff) << 13) * number(0x77800000);
+        d                 = (singles16) ((words16) v | (u & 0x8000) << 16);
+    } else {
+        d = __builtin_convertvector((halves16) h, singles16);
     }
-    return !_mm256_testz_si256(found, found);
+    memcpy(out, &d, sizeof d);
 }
 
 /* A tile as rows of singles: of an activation out[r][k], of a weight out[k][n]. The result has a bit for each pair of
  * rows that is not all zeros (of either sign). */
-AVX2 static uint32_t unpack_tile(const void * tile, float out[TILE][TILE]) {
-    const __m256i * t       = tile;
-    const bool plain        = !has_special(t);
-    const __m256i magnitude = _mm256_set1_epi16(0x7fff);
-    uint32_t rows           = 0;
+FORM uint32_t unpack_tile(const uint16_t * tile, float out[TILE][TILE]) {
+    bits32 largest = 0;
+    uint32_t rows  = 0;
     for (int pair = 0; pair < TILE / 2; pair++) {
-        __m256i any = _mm256_setzero_si256();
-        for (int i = 0; i < 4; i++) {
-            const __m256i h = _mm256_loadu_si256(t + 4 * pair + i);
-            any             = _mm256_or_si256(any, h);
-            widen(h, plain, &out[2 * pair][8 * i], &out[2 * pair + 1][8 * i]);
+        bits32 x[2];
+        memcpy(x, tile + 2 * TILE * pair, sizeof x);
+        largest = __builtin_elementwise_max(largest, __builtin_elementwise_max(x[0] << 1, x[1] << 1)); /* no signs */
+        rows |= (uint32_t) (__builtin_reduce_or((x[0] | x[1]) << 1) != 0) << pair;
+    }
+    const bool special = __builtin_reduce_max(largest) >= 0xf800;
+    for (int pair = 0; pair < TILE / 2; pair++) {
+        if (!(rows >> pair & 1)) {
+            memset(out[2 * pair], 0, 2 * sizeof out[0]);
+            continue;
         }
-        rows |= (uint32_t) !_mm256_testz_si256(any, magnitude) << pair;
+        for (int i = 0; i < 2; i++) {
+            const uint16_t * from = tile + 2 * TILE * pair + TILE * i;
+            widen(from, false, special, &out[2 * pair][16 * i]);
+            widen(from, true, special, &out[2 * pair + 1][16 * i]);
+        }
     }
     return rows;
 }
 
-/* Blocks of 4 rows x 16 columns stay in 8 registers; each k needs 2 loads and 4 broadcasts for 8 FMA.
+/* A block of some rows and 16 columns stays in registers over all k.
  *
  * Rows of zeros are skipped, most of a tile when few tokens are multiplied. That changes nothing: operands are finite
  * and an accumulator is never -0, so adding a zero of any sign leaves it as it is. */
-AVX2 static void multiply_block(float a[TILE][TILE], float w[TILE][TILE], int r, int n) {
-    __m256 c[4][2];
-    for (int i = 0; i < 4; i++) {
-        c[i][0] = _mm256_load_ps(&hmx.acc[r + i][n]);
-        c[i][1] = _mm256_load_ps(&hmx.acc[r + i][n + 8]);
+FORM void multiply_block(float a[TILE][TILE], float w[TILE][TILE], int r, int n, int rows) {
+    singles16 c[8];
+#pragma unroll
+    for (int i = 0; i < rows; i++) {
+        memcpy(&c[i], &hmx.acc[r + i][n], sizeof c[i]);
     }
     for (int k = 0; k < TILE; k++) {
-        const __m256 w0 = _mm256_load_ps(&w[k][n]), w1 = _mm256_load_ps(&w[k][n + 8]);
-        for (int i = 0; i < 4; i++) {
-            const __m256 x = _mm256_broadcast_ss(&a[r + i][k]);
-            c[i][0]        = _mm256_fmadd_ps(x, w0, c[i][0]);
-            c[i][1]        = _mm256_fmadd_ps(x, w1, c[i][1]);
+        singles16 column;
+        memcpy(&column, &w[k][n], sizeof column);
+#pragma unroll
+        for (int i = 0; i < rows; i++) {
+            c[i] = __builtin_elementwise_fma((singles16) a[r + i][k], column, c[i]);
         }
     }
-    for (int i = 0; i < 4; i++) {
-        _mm256_store_ps(&hmx.acc[r + i][n], c[i][0]);
-        _mm256_store_ps(&hmx.acc[r + i][n + 8], c[i][1]);
+#pragma unroll
+    for (int i = 0; i < rows; i++) {
+        memcpy(&hmx.acc[r + i][n], &c[i], sizeof c[i]);
+    }
+}
+
+/* rows: those of a block, as many as the registers hold. */
+FORM void multiply_tiles(const void * activation, const void * weight, uint32_t tiles, int rows) {
+    _Alignas(64) float a[TILE][TILE], w[TILE][TILE];
+    for (uint32_t t = 0; t < tiles; t++) {
+        const uint32_t some = unpack_tile(halves(activation, t), a);
+        if (!some) {
+            continue;
+        }
+        unpack_tile(halves(weight, t), w);
+        for (int r = 0; r < TILE; r += rows) {
+            const uint32_t in = some >> (r / 2) & ((1u << (rows / 2)) - 1);
+            if (in) {
+                multiply_block(a, w, r, 0, rows);
+                multiply_block(a, w, r, 16, rows);
+            }
+        }
     }
 }
 
 AVX2 static void multiply_avx2(const void * activation, const void * weight, uint32_t tiles) {
-    _Alignas(64) float a[TILE][TILE], w[TILE][TILE];
-    for (uint32_t t = 0; t < tiles; t++) {
-        const uint32_t rows = unpack_tile(halves(activation, t), a);
-        if (!rows) {
-            continue;
-        }
-        unpack_tile(halves(weight, t), w);
-        for (int n = 0; n < TILE; n += 16) {
-            for (int r = 0; r < TILE; r += 4) {
-                if (rows >> (r / 2) & 3) {
-                    multiply_block(a, w, r, n);
-                }
-            }
-        }
-    }
+    multiply_tiles(activation, weight, tiles, 4);
+}
+
+AVX512 static void multiply_avx512(const void * activation, const void * weight, uint32_t tiles) {
+    multiply_tiles(activation, weight, tiles, 8);
 }
 
 AVX2 static __m128i narrow(__m256 x) {
@@ -213,19 +225,22 @@ AVX2 static void store_avx2(void * out) {
 }
 #endif
 
-static bool fast(void) {
 #if defined(__x86_64__)
-    static _Atomic int known; /* 1: no, 2: yes */
+/* What this machine has: 1 nothing of use, 2 AVX2, 3 AVX-512. */
+static int level(void) {
+    static _Atomic int known;
     int k = known;
     if (!k) {
-        k = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") ? 2 : 1;
+        const bool avx2 =
+            __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+        k = 1 + avx2 +
+            (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
         known = k;
     }
-    return k == 2;
-#else
-    return false;
-#endif
+    return k;
 }
+#endif
 
 void hexsim_hmx_multiply_plain(const void * activation, const void * weight, uint32_t tiles) {
     multiply_plain(activation, weight, tiles);
@@ -241,8 +256,8 @@ static void multiply(const void * activation, const void * weight, uint32_t tile
         hexsim_hmx_note(HEXSIM_HMX_MULTIPLY, activation, weight, (size_t) tiles * TILE_BYTES, tiles);
     }
 #if defined(__x86_64__)
-    if (fast()) {
-        multiply_avx2(activation, weight, tiles);
+    if (level() > 1) {
+        (level() > 2 ? multiply_avx512 : multiply_avx2)(activation, weight, tiles);
         return;
     }
 #endif
@@ -284,7 +299,7 @@ void hexsim_hmx_store_after_hf(void * out, uint32_t control) {
         hexsim_hmx_note(HEXSIM_HMX_STORE, out, NULL, TILE_BYTES, 1);
     }
 #if defined(__x86_64__)
-    if (fast()) {
+    if (level() > 1) {
         store_avx2(out);
         memset(hmx.acc, 0, sizeof hmx.acc);
         return;
