@@ -78,7 +78,9 @@ func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, o
 }
 
 // Build builds the FastRPC variant with its DSP libraries.
-func Build(ctx context.Context) error { return done(harness.Build(ctx, bench.FastRPC)) }
+func Build(ctx context.Context, platform *string) error {
+	return done(harness.Build(ctx, bench.FastRPC, text(platform)))
+}
 
 // CIRun compares the base and the head commit in one run (-base= -head= -repo= -arms= -models= -gate=; see docs/ci.md).
 func CIRun(ctx context.Context, arms, models, tests, seed, device, threshold, out, gate, base, head, repo, artifacts *string, rounds *int) error {
@@ -106,11 +108,15 @@ func CIGate(in, gate *string) error { return done(harness.CIGate(text(in), text(
 // CISetup installs what this machine lacks, without asking.
 func CISetup(ctx context.Context) error { return done(harness.CISetup(ctx)) }
 
-// BuildCPU builds the CPU variant.
-func BuildCPU(ctx context.Context) error { return done(harness.Build(ctx, bench.CPU)) }
+// BuildCPU builds the CPU variant (-platform=linux-arm64; sim is this machine).
+func BuildCPU(ctx context.Context, platform *string) error {
+	return done(harness.Build(ctx, bench.CPU, text(platform)))
+}
 
 // BuildDspqueue builds the official Hexagon backend with its DSP libraries.
-func BuildDspqueue(ctx context.Context) error { return done(harness.Build(ctx, bench.DSPQueue)) }
+func BuildDspqueue(ctx context.Context, platform *string) error {
+	return done(harness.Build(ctx, bench.DSPQueue, text(platform)))
+}
 
 // Costs counts what arms ask of the simulated NPU, by prompt and by token (-arms= -models= -prompt= -depth=).
 func Costs(ctx context.Context, arms, models *string, prompt, depth *int) error {

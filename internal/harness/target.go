@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -140,8 +139,8 @@ func (w *Workspace) openPhone(ctx context.Context, profile string, what wants) (
 		return nil, &UsageError{err}
 	}
 	if spec.Profile == phoneArm64 {
-		if slices.ContainsFunc(what.variants, w.Variants.NeedsSDK) {
-			return nil, usage("the simulated NPU is this machine's: on -device=sim:%s only variants without an NPU run", profile)
+		if err := w.withoutNPU(what); err != nil {
+			return nil, err
 		}
 		if _, err := w.machine().Ensure(ctx, w.Cache, host.QEMU, host.CrossArm64); err != nil {
 			return nil, err
@@ -187,13 +186,30 @@ func profileName(profile string) string {
 // terminal.
 func (w *Workspace) openReal(ctx context.Context, client *adb.Client, serial string, what wants) (*target, error) {
 	t, err := w.ready(ctx, &target{}, client, serial)
-	if err == nil && t.info.Embedded {
-		t.embedded = true
-		if _, err = w.simulator(ctx, what); err != nil {
-			err = errors.Join(err, t.Close())
-		}
+	if err != nil || !t.info.Embedded {
+		return t, err
+	}
+	t.embedded = true
+	if len(t.info.Interpreter) > 0 {
+		err = w.withoutNPU(what)
+	} else {
+		_, err = w.simulator(ctx, what)
+	}
+	if err != nil {
+		err = errors.Join(err, t.Close())
 	}
 	return t, err
+}
+
+// withoutNPU refuses variants that take an NPU, on an embedded phone whose
+// programs are not this machine's: the simulated NPU is.
+func (w *Workspace) withoutNPU(what wants) error {
+	for _, v := range what.variants {
+		if w.Variants.NeedsSDK(v) {
+			return usage("the simulated NPU is not on an embedded phone of the profile %s: %s can not run there", phoneArm64, v)
+		}
+	}
+	return nil
 }
 
 func (w *Workspace) ready(ctx context.Context, t *target, client *adb.Client, serial string) (*target, error) {

@@ -3,12 +3,14 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -255,24 +257,31 @@ func (w *Workspace) buildProgress() func(build.Event) {
 	}
 }
 
-// Build makes one variant's bundle for a platform and prints where it is.
-func Build(ctx context.Context, variant bench.Variant) error {
+// Build makes one variant's bundle for a platform, sim when none is named, and
+// prints where it is.
+func Build(ctx context.Context, variant bench.Variant, platform string) error {
 	w, err := Open()
 	if err != nil {
 		return err
+	}
+	p := bench.Platform(cmp.Or(platform, string(bench.Sim)))
+	if known := w.Variants[variant].Platforms; !slices.Contains(known, p) {
+		return usage("platform: %q is not one of those that %s is built for: %v", p, variant, known)
 	}
 	builder, err := w.Builder(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := w.simulator(ctx, wants{[]bench.Variant{variant}, []*build.Builder{builder}}); err != nil {
-		return err
+	if p == bench.Sim {
+		if _, err := w.simulator(ctx, wants{[]bench.Variant{variant}, []*build.Builder{builder}}); err != nil {
+			return err
+		}
 	}
-	bundle, err := builder.Bundle(ctx, variant, bench.Sim)
+	bundle, err := builder.Bundle(ctx, variant, p)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w.Out, "%s for %s: bundle %s, %d files, %s\n%s\n", variant, bench.Sim, bundle.ID.Short(), len(bundle.Files), bundle.Size(), bundle.Dir)
+	fmt.Fprintf(w.Out, "%s for %s: bundle %s, %d files, %s\n%s\n", variant, p, bundle.ID.Short(), len(bundle.Files), bundle.Size(), bundle.Dir)
 	return nil
 }
 
