@@ -266,8 +266,9 @@ func version() string {
 // deploy takes the device's lock and sends what is missing.
 func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, files []workload) (release func(), err error) {
 	t := &deploy.Target{Device: s.target.Device, Note: func(text string) { s.w.Note("%s", text) }, Progress: func(name string, size bench.Bytes) { s.w.Note("sending %s (%s)", name, size) }}
+	var unlock func()
 	err = s.retrying(ctx, func() error {
-		release, err = t.Lock(ctx, deploy.Self(s.run.ID), s.waitForLock)
+		unlock, err = t.Lock(ctx, deploy.Self(s.run.ID), s.waitForLock)
 		return err
 	})
 	if err != nil {
@@ -275,7 +276,7 @@ func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, f
 	}
 	defer func() {
 		if err != nil {
-			release()
+			unlock() // release is nil by then
 		}
 	}()
 	if err := s.retrying(ctx, func() error { return s.target.KillMarked(ctx, s.target.launchMark()) }); err != nil {
@@ -307,7 +308,7 @@ func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, f
 		}
 	}
 	s.w.Note("deployed: %d files sent (%s)", sent.Files, sent.Bytes)
-	return release, nil
+	return unlock, nil
 }
 
 // launches runs what the journal does not have yet.
