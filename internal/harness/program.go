@@ -158,7 +158,7 @@ func Clean() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"build", "simsdk", "phone", "stand-ins"} {
+	for _, name := range []string{"build", "simsdk", "phone", "stand-ins", "preflight"} {
 		dir := filepath.Join(w.Cache, name)
 		if !exists(dir) {
 			continue

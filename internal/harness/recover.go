@@ -118,6 +118,15 @@ func settled(records []bench.Record, t *tally) map[int]bool {
 // one runs a launch, again after faults from outside, and journals every
 // attempt before the next begins. The error means that the run ends here.
 func (s *session) one(ctx context.Context, l bench.Launch) (bench.Record, error) {
+	if unfit, is := s.unfitRecord(l); is {
+		if err := s.archive.Append(unfit); err != nil {
+			return unfit, err
+		}
+		if s.recorded != nil {
+			s.recorded(unfit)
+		}
+		return unfit, nil
+	}
 	for try := 1; ; try++ {
 		record, lost, err := s.attempt(ctx, l)
 		if err != nil {

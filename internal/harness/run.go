@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -42,6 +43,10 @@ type session struct {
 	bootID string
 	tally  tally
 	clock  clock
+	// files are the models' files on this machine; unfit are the arms that did
+	// not pass the preflight.
+	files []workload
+	unfit map[string]Look
 	// recorded is told of each record once it is in the journal.
 	recorded func(bench.Record)
 }
@@ -102,6 +107,9 @@ func ABTest(ctx context.Context, o Options) (err error) {
 		}
 		defer func() { err = errors.Join(err, s.archive.Close()) }()
 	}
+	if err := s.retrying(ctx, func() error { return s.preflight(ctx, s.files) }); err != nil {
+		return fmt.Errorf("%w\nwhat was seen is in %s", err, filepath.Join(s.archive.Dir(), preflightFile))
+	}
 	w.Note("run %s: %d launches, seed %d, archive %s", s.run.ID, len(s.run.Plan), s.run.Seed, s.archive.Dir())
 	w.Note("if it is interrupted, go on with: %s", w.resumption(s.archive.Dir()))
 	if err := s.launches(ctx); err != nil {
@@ -156,6 +164,7 @@ func (s *session) prepare(ctx context.Context, sources *trees, r request) (relea
 	if err != nil {
 		return nil, err
 	}
+	s.files = files
 	if !resumed {
 		if err := s.plan(r, arms, files, bundles, sources.named); err != nil {
 			return nil, err
