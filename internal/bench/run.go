@@ -91,8 +91,10 @@ type Run struct {
 	// temperature window), mark (launch at once and mark) or off.
 	Cool string `json:"cool,omitempty"`
 	// Until is the half width of intervals, as a fraction, at which the run
-	// stops at the next look, having Rounds at most; zero: it does not.
-	Until float64 `json:"until,omitempty"`
+	// stops at one of the looks that follow from MaxRounds and the number of
+	// arms; zero: it does not. Rounds is then MaxRounds in the archive's head.
+	Until     float64 `json:"until,omitempty"`
+	MaxRounds int     `json:"max_rounds,omitempty"`
 	// Arms in the order given; Baseline is the label of the one that the
 	// others are compared to.
 	Arms     []Arm   `json:"arms"`

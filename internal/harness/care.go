@@ -20,8 +20,9 @@ type care struct {
 	// fixed performance is wanted where the device offers it.
 	fixed bool
 	// until is the half width of intervals at which the run stops early, as a
-	// fraction; zero for never.
-	until float64
+	// fraction, and maxRounds its bound; both zero for never.
+	until     float64
+	maxRounds int
 }
 
 // Bounds of the options.
@@ -58,6 +59,9 @@ func (o Options) understandCare() (care, error) {
 			return c, usage("until: %q is not a percentage above 0, up to %d", o.Until, maxUntil)
 		}
 		c.until = percent / 100
+		if c.maxRounds = o.MaxRounds; c.maxRounds == 0 {
+			c.maxRounds = DefaultMaxRounds
+		}
 	}
 	switch {
 	case o.MaxRounds < 0:

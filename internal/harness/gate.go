@@ -58,8 +58,11 @@ func (w *Workspace) passGate(g gate.Gate, a *store.Archive, presented error) err
 	if g == nil || presented != nil && !errors.As(presented, &holes) {
 		return presented
 	}
-	run := a.Run()
-	parts, err := compare.Parts(run, a.Records(), statOptions(run))
+	run, records, err := ended(a.Run(), a.Records())
+	if err != nil {
+		return err
+	}
+	parts, err := compare.Parts(run, records, statOptions(run))
 	if err != nil {
 		return err
 	}

@@ -130,9 +130,7 @@ func (w *Workspace) understand(o Options) (request, error) {
 		return r, err
 	}
 	if r.care.until > 0 {
-		if r.rounds = o.MaxRounds; r.rounds == 0 {
-			r.rounds = DefaultMaxRounds
-		}
+		r.rounds = r.care.maxRounds
 	}
 	if err := r.understandGate(o); err != nil {
 		return r, err

@@ -26,13 +26,24 @@ func judge(run bench.Run, records []bench.Record) (compare.Comparisons, error) {
 func statOptions(run bench.Run) stat.Options {
 	options := stat.DefaultOptions()
 	options.Threshold, options.Seed = run.Threshold, run.Seed
+	if run.Until > 0 {
+		list, _ := looks(run) // the whole level where the head is not sound
+		for _, look := range list {
+			if look.Blocks == run.Rounds {
+				options.Alpha = look.Alpha
+			}
+		}
+	}
 	return options
 }
 
 // present writes the reports of a run into its archive and prints the table.
 func (w *Workspace) present(a *store.Archive) error {
-	run := a.Run()
-	c, err := judge(run, a.Records())
+	run, records, err := ended(a.Run(), a.Records())
+	if err != nil {
+		return err
+	}
+	c, err := judge(run, records)
 	if err != nil {
 		return err
 	}
@@ -103,6 +114,9 @@ func Report(name, format string) error {
 	}
 	for _, warning := range warnings {
 		w.Note("%s", warning)
+	}
+	if run, records, err = ended(run, records); err != nil {
+		return err
 	}
 	c, err := judge(run, records)
 	if err != nil {

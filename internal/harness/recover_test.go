@@ -27,6 +27,8 @@ type scripted struct {
 	celsius []float64
 	// telemetry stands on every launch's stderr.
 	telemetry string
+	// row is what a launch that ends well prints; nil is rowPP.
+	row func() string
 	// launches, awaited and killed count what was asked of it.
 	launches, awaited, killed int
 }
@@ -83,7 +85,11 @@ func (d *scripted) Run(_ context.Context, c device.Command) (device.Exit, error)
 	say(c.Stderr, "%s", d.telemetry)
 	switch end {
 	case "ok":
-		say(c.Stdout, rowPP)
+		row := rowPP
+		if d.row != nil {
+			row = d.row()
+		}
+		say(c.Stdout, "%s", row)
 	case "garbled":
 		say(c.Stdout, rowPP[:len(rowPP)-20])
 	case "crash":
@@ -129,6 +135,17 @@ func onScripted(t *testing.T, d *scripted, rounds int) (*session, *[]time.Durati
 		return context.Cause(ctx)
 	}}
 	return s, slept
+}
+
+// replaceArchive begins another run on the session's device.
+func (s *session) replaceArchive(t *testing.T, run bench.Run) {
+	t.Helper()
+	a, err := store.Create(t.TempDir(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	s.archive, s.run = a, run
 }
 
 func (s *session) onto(d *scripted, run bench.Run) {

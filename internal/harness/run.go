@@ -205,7 +205,7 @@ func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles ma
 	s.run = bench.Run{
 		Schema: bench.SchemaVersion, Created: created, Version: version(), Seed: r.seed, Rounds: r.rounds,
 		Repetitions: r.repetitions, Threshold: r.threshold, Tests: r.tests, Arms: arms, Baseline: r.baseline,
-		Cool: r.care.cool, Until: r.care.until,
+		Cool: r.care.cool, Until: r.care.until, MaxRounds: r.care.maxRounds,
 		Device: s.target.describe(), Host: hostFacts(),
 	}
 	if s.run.Tests == nil {
@@ -340,6 +340,9 @@ func (s *session) launches(ctx context.Context) error {
 		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
+		}
+		if over, err := s.enough(l); over || err != nil {
+			return err
 		}
 		m.step(l.Model + " " + l.Arm)
 		record, err := s.one(ctx, l)
