@@ -237,6 +237,11 @@ func (Tiles) Show(format string, svg *string) error {
 	return done(harness.TilesShow(format, text(svg)))
 }
 
+// Profile shows what operations took in profiled launches (-log=FILES -against=FILES -trace=FILE for Perfetto -simulated).
+func Profile(log, against, trace *string, simulated *bool) error {
+	return done(harness.Profile(harness.ProfileOptions{Log: text(log), Against: text(against), Trace: text(trace), Simulated: simulated != nil && *simulated}))
+}
+
 // Check runs vet, staticcheck, the format check and the unit tests.
 func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 

@@ -128,7 +128,9 @@ func LlamaBench(ctx context.Context, o ProgramOptions) error {
 		if err != nil {
 			return nil, err
 		}
-		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "-v" })
+		if profile := a.Settings["env.GGML_HEXAGON_PROFILE"]; profile == "" || profile == "0" {
+			args = slices.DeleteFunc(args, func(arg string) bool { return arg == "-v" }) // a profile is only logged with it
+		}
 		return append(args, "-o", "md"), nil // the last -o counts
 	})
 }

@@ -23,6 +23,7 @@ var allowed = map[string]string{
 	"lint":       "csource",
 	"inspect":    "",
 	"tiles":      "gguf",
+	"opprofile":  "stat",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
 	"findings":   "hexclang",
