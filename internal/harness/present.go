@@ -59,7 +59,7 @@ func (w *Workspace) present(a *store.Archive) error {
 	if err != nil {
 		return err
 	}
-	for name, data := range map[string][]byte{"comparisons.json": json, "table.csv": csv, "table.md": report.Markdown(c, run), "table.html": html} {
+	for name, data := range map[string][]byte{"comparisons.json": json, "table.csv": csv, "table.md": report.Markdown(c, run), "table.html": html, "course.svg": report.Course(c, run, records)} {
 		if err := a.WriteReport(name, data); err != nil {
 			return err
 		}
