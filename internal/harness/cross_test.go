@@ -13,8 +13,10 @@ import (
 )
 
 // crossBuilder is a builder with the simulated SDK and what a test needs of
-// each component only: a host library and the DSP library of one architecture
-// show that a platform's way works, the other architectures differ by a number.
+// each component only. All of llama.cpp goes through the cross compiler in
+// TestArm64; here a library of it, the NPU variants' host libraries and the DSP
+// library of one architecture show that a platform's way works. The other
+// architectures differ by a number.
 func crossBuilder(t *testing.T, p bench.Platform, keep func(bench.Variant, *build.Recipe)) *build.Builder {
 	t.Helper()
 	heavy(t)
@@ -57,12 +59,18 @@ func only(list []string, texts ...string) []string {
 	})
 }
 
+func ggmlBase() (targets, outputs []string) {
+	return []string{"ggml-base"}, []string{"bin/libggml-base.so.0"}
+}
+
 // TestNPUVariantsForBoards builds the NPU variants for Linux boards with the
 // cross compiler and the simulated SDK: the host's libraries are real, the DSP
 // library is the simulator's.
 func TestNPUVariantsForBoards(t *testing.T) {
 	builder := crossBuilder(t, bench.LinuxArm64, func(v bench.Variant, r *build.Recipe) {
-		if v != bench.CPU {
+		if v == bench.CPU {
+			r.Targets, r.Outputs = ggmlBase()
+		} else {
 			r.Targets, r.Outputs = only(r.Targets, "ggml-hexagon", "htp-v79"), only(r.Outputs, "ggml-hexagon.so", "htp-v79")
 		}
 	})
@@ -75,7 +83,7 @@ func TestNPUVariantsForBoards(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantMachine(t, bundle, "libggml-hexagon.so", "aarch64")
-		wantMachine(t, bundle, "llama-bench", "aarch64")
+		wantMachine(t, bundle, "libggml-base.so.0", "aarch64")
 		if !strings.Contains(bundle.Compiler, "aarch64-linux-gnu") || !strings.Contains(bundle.SDK, "simulated") {
 			t.Errorf("%+v", bundle.Bundle)
 		}
@@ -91,7 +99,7 @@ func TestAndroidPath(t *testing.T) {
 	builder := crossBuilder(t, bench.AndroidArm64, func(v bench.Variant, r *build.Recipe) {
 		r.SystemLibraries = append(slices.Clone(r.SystemLibraries), glibc...)
 		if v == bench.CPU {
-			r.Targets, r.Outputs = []string{"ggml-cpu"}, only(r.Outputs, "ggml-cpu.so")
+			r.Targets, r.Outputs = ggmlBase()
 		} else {
 			r.Targets, r.Outputs = only(r.Targets, "ggml-hexagon"), only(r.Outputs, "ggml-hexagon.so")
 		}
@@ -109,7 +117,7 @@ func TestAndroidPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantMachine(t, bundle, "libggml-cpu.so", "aarch64")
+		wantMachine(t, bundle, "libggml-base.so.0", "aarch64")
 		if v != bench.CPU {
 			wantMachine(t, bundle, "libggml-hexagon.so", "aarch64")
 		}
