@@ -59,10 +59,10 @@ func AbtestAll(ctx context.Context, rounds int) error {
 	return abtest(ctx, harness.Options{Models: "all", Rounds: rounds})
 }
 
-// Abtest compares arms on models (-arms=cpu,cpu:threads=1 -models=llama3 -rounds=6; see README.md).
-func Abtest(ctx context.Context, arms, models, tests, seed, device, threshold, out, resume, baseline, gate, base, head, repo, progress, cool, ceiling, busy, fixed, until, root *string, rounds, maxRounds *int, standIns *bool) error {
+// Abtest compares arms on models (-arms=cpu,cpu:threads=1 -sweep=nhvx=1,2,4 -models=llama3 -rounds=6; see README.md).
+func Abtest(ctx context.Context, arms, sweep, models, tests, seed, device, threshold, out, resume, baseline, gate, base, head, repo, progress, cool, ceiling, busy, fixed, until, root *string, rounds, maxRounds *int, standIns *bool) error {
 	o := harness.Options{
-		Arms: text(arms), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
+		Arms: text(arms), Sweep: text(sweep), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
 		Out: text(out), Resume: text(resume), Baseline: text(baseline), Progress: text(progress),
 		Gate: text(gate), Base: text(base), Head: text(head), Repo: text(repo),
 		Cool: text(cool), Ceiling: text(ceiling), Busy: text(busy), Fixed: text(fixed), Until: text(until),

@@ -20,6 +20,9 @@ type Options struct {
 	// Arms is a list such as "cpu,cpu:threads=1"; Baseline is the label of the
 	// one that the others are compared to, by default the first.
 	Arms, Baseline string
+	// Sweep makes of each arm one for each value of a setting, such as
+	// "nhvx=1,2,4"; without Arms those that compute on the NPU are swept.
+	Sweep string
 	// Models is a list of aliases, "all", or empty for the default model.
 	Models string
 	// Rounds is the number of blocks; zero is DefaultRounds.
@@ -104,6 +107,9 @@ type request struct {
 // understand checks the options before anything is built or started.
 func (w *Workspace) understand(o Options) (request, error) {
 	r := request{rounds: o.Rounds, baseline: o.Baseline, repo: o.Repo, repetitions: DefaultRepetitions, threshold: stat.DefaultOptions().Threshold}
+	if o.Arms == "" && o.Sweep != "" {
+		o.Arms = w.npuArms()
+	}
 	if o.Arms == "" {
 		o.Arms = w.defaultArms()
 		if o.Baseline == "" {
@@ -113,6 +119,11 @@ func (w *Workspace) understand(o Options) (request, error) {
 	var err error
 	if r.specs, err = arm.Parse(o.Arms, w.known()); err != nil {
 		return r, &UsageError{err}
+	}
+	if o.Sweep != "" {
+		if r.specs, err = arm.Sweep(r.specs, o.Sweep); err != nil {
+			return r, &UsageError{err}
+		}
 	}
 	if err := w.checkVariables(r.specs); err != nil {
 		return r, err

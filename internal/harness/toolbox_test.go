@@ -113,3 +113,27 @@ func TestLintOfPinnedTree(t *testing.T) {
 		t.Errorf("%d findings, new %v, gone %v", len(findings), fresh, gone)
 	}
 }
+
+// TestSweepIsOnePlan holds that a sweep makes the arms of one comparison.
+func TestSweepIsOnePlan(t *testing.T) {
+	w, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.understand(Options{Arms: "dspqueue", Sweep: "nhvx=1,2,4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.specs) != 3 || r.specs[2].String() != "dspqueue:env.GGML_HEXAGON_NHVX=4" {
+		t.Errorf("%v", r.specs)
+	}
+	if r, err = w.understand(Options{Sweep: "opbatch=16,1280"}); err != nil || len(r.specs) != 4 {
+		t.Errorf("%v, %v", r.specs, err)
+	}
+	if _, err := w.understand(Options{Sweep: "nhvx=1"}); err != nil {
+		t.Error(err) // two arms with one value
+	}
+	if _, err := w.understand(Options{Arms: "cpu", Sweep: "nhvx=1,2"}); err == nil || ExitStatus(err) != 2 {
+		t.Errorf("%v", err)
+	}
+}
