@@ -185,6 +185,11 @@ func UpdateDspqueueLibs(ctx context.Context, device *string) error {
 // Clean removes builds and the embedded phone's files; models and results stay.
 func Clean() error { return done(harness.Clean()) }
 
+// Prune removes from the device what the newest builds and the models here do not use (-all -device=).
+func Prune(ctx context.Context, device *string, all *bool) error {
+	return done(harness.Prune(ctx, text(device), all != nil && *all))
+}
+
 // Models lists the eight models with size, family, licence and state.
 func Models() error { return done(harness.Models()) }
 
