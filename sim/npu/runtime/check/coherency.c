@@ -311,18 +311,23 @@ void coherency_fetch(uintptr_t address, size_t bytes) {
 static uintptr_t instruction(const void * context) {
 #if defined(__x86_64__)
     return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.pc;
 #else
     (void)context;
     return 0;
 #endif
 }
 
+#if defined(__x86_64__)
 static _Thread_local struct {
     struct cached * c;
     size_t page;
 } stepping;
+#endif
 
-/* Let the faulting instruction run alone, and take the rights away after it. */
+/* Let the faulting instruction run alone, and take the rights away after it. On x86-64 only: elsewhere further stale
+ * lines of one page go unnoticed. */
 static bool step(struct cached * c, size_t page, void * context) {
 #if defined(__x86_64__)
     stepping.c    = c;

@@ -22,6 +22,20 @@
 static bool is_write(const void * context) {
 #if defined(__x86_64__)
     return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
+#elif defined(__aarch64__)
+    /* The kernel tells the syndrome register in a record behind the registers: its WnR bit. */
+    const uint8_t * record = ((const ucontext_t *)context)->uc_mcontext.__reserved;
+    for (;;) {
+        struct _aarch64_ctx head;
+        memcpy(&head, record, sizeof head);
+        if (head.magic == ESR_MAGIC) {
+            return ((const struct esr_context *)record)->esr >> 6 & 1;
+        }
+        if (!head.magic || !head.size) {
+            return false;
+        }
+        record += head.size;
+    }
 #else
     (void)context;
     return false;

@@ -179,7 +179,7 @@ static void coherency_peers(void) {
         CHECK_EQUAL(got, peer.value ? 0 : 9); /* stale, as on the device */
         CHECK_EQUAL(app_reported("stale-read"), peer.value);
     }
-    CHECK_EQUAL(app_reported_with("stale-read", "peer_reads test/faults.c:"), 1);
+    CHECK_EQUAL(app_reported_with("stale-read", "peer_reads test/faults.c"), 1);
 }
 
 static void coherency_lost(void) {
