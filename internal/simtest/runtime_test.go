@@ -12,13 +12,44 @@ import (
 // compilers are the compilers that the simulator is built with, in C and C++.
 var compilers = [2]string{"clang-19", "clang++-19"}
 
-// TestRuntime builds sim/npu/runtime, both plainly and with the address and
-// undefined-behaviour sanitizers, and runs its own tests.
+// TestRuntime builds sim/npu/runtime plainly, with the address and
+// undefined-behaviour sanitizers and with the thread sanitizer, and runs its own
+// tests.
 func TestRuntime(t *testing.T) {
-	if os.Getenv("HEXAB_HEAVY") == "" {
-		t.Skip("needs HEXAB_HEAVY=1: builds the DSP runtime twice")
+	source := runtimeSource(t, compilers[0], compilers[1], "ctest")
+	for name, option := range map[string]string{
+		"plain":    "-DHEXSIM_SANITIZE=OFF",
+		"sanitize": "-DHEXSIM_SANITIZE=ON",
+		"thread":   "-DHEXSIM_SANITIZE=thread",
+	} {
+		t.Run(name, func(t *testing.T) {
+			build := t.TempDir()
+			run(t, "cmake", "-G", "Ninja", "-S", source, "-B", build,
+				"-DCMAKE_C_COMPILER="+compilers[0], "-DCMAKE_CXX_COMPILER="+compilers[1], option)
+			run(t, "cmake", "--build", build, "--parallel", "2")
+			run(t, "ctest", "--test-dir", build, "--parallel", "2", "--output-on-failure", "--no-tests=error")
+		})
 	}
-	for _, tool := range []string{"cmake", "ctest", "ninja", compilers[0], compilers[1]} {
+}
+
+// TestRuntimeArm64 compiles both sides and their tests for arm64 Linux.
+func TestRuntimeArm64(t *testing.T) {
+	source := runtimeSource(t, compilers[0], compilers[1], "aarch64-linux-gnu-gcc")
+	build := t.TempDir()
+	run(t, "cmake", "-G", "Ninja", "-S", source, "-B", build, "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
+		"-DCMAKE_C_COMPILER="+compilers[0], "-DCMAKE_C_COMPILER_TARGET=aarch64-linux-gnu",
+		"-DCMAKE_CXX_COMPILER="+compilers[1], "-DCMAKE_CXX_COMPILER_TARGET=aarch64-linux-gnu",
+		"-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld", "-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld")
+	run(t, "cmake", "--build", build, "--parallel", "2")
+}
+
+// runtimeSource is the folder of the runtime, for a test that needs tools.
+func runtimeSource(t *testing.T, tools ...string) string {
+	t.Helper()
+	if os.Getenv("HEXAB_HEAVY") == "" {
+		t.Skip("needs HEXAB_HEAVY=1: builds the DSP runtime")
+	}
+	for _, tool := range append([]string{"cmake", "ninja"}, tools...) {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("needs %s: %v", tool, err)
 		}
@@ -27,21 +58,7 @@ func TestRuntime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, options := range map[string][]string{
-		"plain":    nil,
-		"sanitize": {"-DHEXSIM_SANITIZE=ON"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			build := t.TempDir()
-			configure := append([]string{
-				"cmake", "-G", "Ninja", "-S", source, "-B", build,
-				"-DCMAKE_C_COMPILER=" + compilers[0], "-DCMAKE_CXX_COMPILER=" + compilers[1],
-			}, options...)
-			run(t, configure...)
-			run(t, "cmake", "--build", build, "--parallel", "2")
-			run(t, "ctest", "--test-dir", build, "--parallel", "2", "--output-on-failure", "--no-tests=error")
-		})
-	}
+	return source
 }
 
 // run runs a program for ten minutes at most; its output is shown when it fails.
