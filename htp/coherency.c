@@ -37,6 +37,7 @@
 
 #define LINE HEX_L2_LINE_SIZE
 
+/* Inputs of which no byte comes through the cache. */
 static bool dma_reads(uint32_t opcode, int src) {
     switch (opcode) {
     case HTP_OP_FLASH_ATTN_EXT:
@@ -46,12 +47,15 @@ static bool dma_reads(uint32_t opcode, int src) {
     case HTP_OP_GET_ROWS:
         return src == 0; /* the table; the ids are loaded */
     case HTP_OP_SET_ROWS:
-        return src == 2; /* the table, which is the output too and is not read */
+        return src == 2; /* the table, which is the output too: it is not read at all */
+    case HTP_OP_CPY:
+        return src == 1; /* likewise */
     default:
         return false;
     }
 }
 
+/* Outputs of which no byte goes through the cache. */
 static bool dma_writes(uint32_t opcode, int dst) {
     switch (opcode) {
     case HTP_OP_SET_ROWS:

@@ -1,0 +1,261 @@
+package simtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"hexab/internal/simsdk"
+)
+
+// fastrpc is what the tests of the FastRPC variant need.
+type fastrpc struct {
+	llama, npu, bundle, dspqueue string
+	sdk                          *simsdk.SDK
+}
+
+func needFastRPC(t *testing.T) fastrpc {
+	t.Helper()
+	if os.Getenv("HEXAB_HEAVY") == "" {
+		t.Skip("needs HEXAB_HEAVY=1: builds and runs the FastRPC variant")
+	}
+	f := fastrpc{
+		llama: need(t, "HEXAB_LLAMA_CPP"), npu: need(t, "HEXAB_NPU_RUNTIME"),
+		bundle: need(t, "HEXAB_BUNDLE_FASTRPC"), dspqueue: need(t, "HEXAB_BUNDLE_DSPQUEUE"),
+	}
+	repository, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(need(t, "HEXAB_TEST_CACHE"), "simsdk")
+	if f.sdk, err = simsdk.Materialise(t.Context(), cache, simsdk.Options{Repository: repository}); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// env is the environment of a program that computes with a bundle's libraries.
+func (f fastrpc) env(libraries string, more ...string) []string {
+	return append([]string{
+		"LD_LIBRARY_PATH=" + libraries + ":" + f.bundle + ":" + f.npu,
+		"ADSP_LIBRARY_PATH=" + libraries, "GGML_NO_BACKTRACE=1",
+	}, more...)
+}
+
+// TestFastRPCLife drives the transport without ggml's graphs, built plainly
+// and with each sanitizer.
+func TestFastRPCLife(t *testing.T) {
+	f := needFastRPC(t)
+	for _, sanitize := range []string{"", "address,undefined", "thread"} {
+		t.Run("sanitize="+sanitize, func(t *testing.T) {
+			build := t.TempDir()
+			run(t, "cmake", "-G", "Ninja", "-S", "../../backends/fastrpc/test", "-B", build,
+				"-DCMAKE_C_COMPILER="+compilers[0], "-DCMAKE_CXX_COMPILER="+compilers[1], "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+				"-DLLAMA_CPP="+f.llama, "-DHEXAGON_SDK_ROOT="+f.sdk.Root, "-DFASTRPC_SANITIZE="+sanitize,
+				"-DGGML_BASE="+filepath.Join(f.bundle, "libggml-base.so.0"))
+			run(t, "cmake", "--build", build, "--parallel", "2")
+			cycles := "1000"
+			if sanitize != "" {
+				cycles = "50"
+			}
+			for _, c := range []struct {
+				args      []string
+				libraries string
+				env       []string
+				says      string
+			}{
+				{args: []string{"cycles", cycles}},
+				{args: []string{"order"}},
+				{args: []string{"refused"}, says: "refused batch 1: error 0x8000040e"},
+				{args: []string{"large_block"}},
+				{args: []string{"together", "100"}},
+				{args: []string{"pool", "2000"}},
+				{args: []string{"pool", "2000"}, env: []string{"GGML_HEXAGON_FASTRPC_SEGMENT=1"}},
+				{args: []string{"pool", "500"}, env: []string{"GGML_HEXAGON_FASTRPC_SEGMENT=0"}},
+				{args: []string{"order"}, env: []string{"GGML_HEXAGON_FASTRPC_COHERENCY=never"}, says: "neither role nor whole"},
+				{args: []string{"mismatch"}, libraries: f.dspqueue, says: "must both be of the fastrpc variant"},
+				{args: []string{"dies"}, env: []string{"HEXSIM_FAULT=crash:8"}, says: "its process on the DSP has ended"},
+			} {
+				t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {
+					libraries := f.bundle
+					if c.libraries != "" {
+						libraries = c.libraries
+					}
+					command := exec.CommandContext(t.Context(), filepath.Join(build, "life"), c.args...)
+					command.Env = f.env(libraries, c.env...)
+					out, err := command.CombinedOutput()
+					if err != nil || !strings.Contains(string(out), c.says) {
+						t.Errorf("%v; want %q said in\n%s", err, c.says, out)
+					}
+				})
+			}
+		})
+	}
+}
+
+// maintenance finds the statements of the DSP's side that maintain the cache
+// or record what is to be maintained.
+var maintenance = regexp.MustCompile(
+	`(?m)^[ \t]+(?:whole_cache\(\)|hex_l2flush\(|coherency_buffer\(|htp_flush_dirty_ranges\(|htp_tensor_dirty_all\(|ranges_add\(&c->(?:stale|cached))[^;]*;`)
+
+// settings are the configurations under which a missing upkeep must show: as
+// shipped, with whole-cache operations in place of long ranges, and as upstream.
+var settings = [][]string{
+	nil,
+	{"GGML_HEXAGON_FASTRPC_CAP=12"},
+	{"GGML_HEXAGON_FASTRPC_COHERENCY=whole"},
+}
+
+// TestFastRPCCoherency runs graphs whose memory the application changes under
+// the coherency check, and then shows that no statement that maintains the
+// cache can be left out: each is removed in turn, and the run must go wrong.
+func TestFastRPCCoherency(t *testing.T) {
+	f := needFastRPC(t)
+	program := filepath.Join(t.TempDir(), "coherency")
+	run(t, compilers[1], "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I", filepath.Join(f.llama, "ggml", "include"),
+		"testdata/coherency.cpp", "-o", program, filepath.Join(f.bundle, "libggml.so.0"), filepath.Join(f.bundle, "libggml-base.so.0"))
+
+	htp, build, libraries := t.TempDir(), t.TempDir(), t.TempDir()
+	if err := os.CopyFS(htp, os.DirFS("../../htp")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(f.bundle, "libggml-hexagon.so"), filepath.Join(libraries, "libggml-hexagon.so")); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "cmake", "-G", "Ninja", "-S", htp, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DDSP_VERSION=v79",
+		"-DCMAKE_TOOLCHAIN_FILE="+filepath.Join(f.llama, "ggml/src/ggml-hexagon/htp/cmake-toolchain.cmake"), "-DLLAMA_CPP="+f.llama,
+		"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY="+libraries, "-DHEXAGON_SDK_ROOT="+f.sdk.Root, "-DHEXAGON_TOOLS_ROOT="+f.sdk.ToolsRoot)
+
+	// wrong builds the library and tells what goes wrong with it.
+	wrong := func(t *testing.T) (what []string) {
+		run(t, "cmake", "--build", build, "--parallel", "2")
+		for _, setting := range settings {
+			report := filepath.Join(t.TempDir(), "findings")
+			command := exec.CommandContext(t.Context(), program)
+			// Two slots for batches, so that each is used again.
+			command.Env = f.env(libraries, append(slices.Clone(setting), "GGML_HEXAGON_OPQUEUE=2", "HEXSIM_CHECK=coherency",
+				"GGML_BACKEND_PATH="+filepath.Join(libraries, "libggml-hexagon.so"), "HEXSIM_REPORT="+report)...)
+			out, err := command.CombinedOutput()
+			findings, _ := os.ReadFile(report)
+			if err != nil || len(findings) > 0 {
+				what = append(what, fmt.Sprintf("%v: %v\n%s\n%s", setting, err, out, findings))
+			}
+		}
+		return what
+	}
+	if what := wrong(t); len(what) > 0 {
+		t.Fatalf("nothing left out, and yet:\n%s", strings.Join(what, "\n"))
+	}
+	mutants := 0
+	for _, name := range []string{"coherency.c", "entry.c"} {
+		file := filepath.Join(htp, name)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range maintenance.FindAllIndex(text, -1) {
+			mutants++
+			statement := strings.Join(strings.Fields(string(text[at[0]:at[1]])), " ")
+			line := strings.Count(string(text[:at[0]]), "\n") + 1
+			t.Run(fmt.Sprintf("%s:%d", name, line), func(t *testing.T) {
+				mutant := slices.Concat(text[:at[0]], []byte("(void)0;"), text[at[1]:])
+				if err := os.WriteFile(file, mutant, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if len(wrong(t)) == 0 {
+					t.Errorf("nothing goes wrong without %s", statement)
+				}
+			})
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mutants < 12 {
+		t.Errorf("only %d statements maintain the cache: has the pattern missed some?", mutants)
+	}
+}
+
+// parityOps are operations of each kind of memory access that are quick to
+// simulate.
+const parityOps = "SET_ROWS,CPY,SOFT_MAX,RMS_NORM,SSM_CONV,GATED_DELTA_NET,CONCAT,ARGSORT,SUM_ROWS,REPEAT,ADD_ID,SWIGLU,ROLL,PAD"
+
+// verdict is one case's line of test-backend-ops, without colours.
+var verdict = regexp.MustCompile(`(?m)^  ([A-Z_0-9]+\(.*\)): (?:\x1b\[[0-9;]*m)*(OK|FAIL|not supported)`)
+
+// TestFastRPCOps shows that the same cases pass with either transport, on each
+// architecture, also with a small pool, whole-cache upkeep and all checks.
+func TestFastRPCOps(t *testing.T) {
+	f := needFastRPC(t)
+	verdicts := func(t *testing.T, bundle string, env ...string) []string {
+		command := exec.CommandContext(t.Context(), filepath.Join(bundle, "test-backend-ops"), "test", "-b", "HTP0", "-o", parityOps)
+		command.Env, command.Dir = f.env(bundle, env...), bundle
+		out, _ := command.CombinedOutput() // fails when a case fails, with either transport
+		var list []string
+		for _, m := range verdict.FindAllStringSubmatch(string(out), -1) {
+			list = append(list, m[1]+": "+m[2])
+		}
+		if len(list) < 300 {
+			t.Fatalf("%d cases, want hundreds:\n%s", len(list), out[max(0, len(out)-2000):])
+		}
+		slices.Sort(list)
+		return list
+	}
+	for _, soc := range []string{"SM8550", "SM8650", "SM8750", "SM8850"} {
+		t.Run(soc, func(t *testing.T) {
+			want := verdicts(t, f.dspqueue, "HEXSIM_SOC="+soc)
+			environments := [][]string{nil}
+			if soc == "SM8750" {
+				environments = append(environments, []string{"GGML_HEXAGON_FASTRPC_SEGMENT=1"}, []string{"GGML_HEXAGON_FASTRPC_SEGMENT=0"},
+					[]string{"GGML_HEXAGON_FASTRPC_COHERENCY=whole"}, []string{"HEXSIM_CHECK=coherency,vtcm,window"})
+			}
+			for _, env := range environments {
+				got := verdicts(t, f.bundle, append(slices.Clone(env), "HEXSIM_SOC="+soc)...)
+				for i := range max(len(want), len(got)) {
+					if i >= len(want) || i >= len(got) || want[i] != got[i] {
+						t.Errorf("%v: case %d of %d and %d: dspqueue %q, fastrpc %q", env, i, len(want), len(got),
+							append(want, "")[min(i, len(want))], append(got, "")[min(i, len(got))])
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFastRPCDevices evaluates a model over two sessions of one DSP, two DSPs,
+// a device group, and in a window that does not hold it.
+func TestFastRPCDevices(t *testing.T) {
+	f := needFastRPC(t)
+	models := filepath.SplitList(need(t, "HEXAB_STAND_INS"))
+	model := models[slices.IndexFunc(models, func(m string) bool { return strings.Contains(m, "llama") })]
+	bench := func(t *testing.T, bundle, devices string, env ...string) {
+		command := exec.CommandContext(t.Context(), filepath.Join(bundle, "llama-bench"), "-m", model, "-ngl", "99", "-dev", devices,
+			"-fa", "1", "-t", fmt.Sprint(min(2, runtime.NumCPU())), "-p", "16", "-n", "4", "-r", "1", "-o", "jsonl")
+		command.Env, command.Dir = f.env(bundle, env...), bundle
+		out, err := command.CombinedOutput()
+		if err != nil || strings.Count(string(out), `"avg_ts"`) != 2 {
+			t.Errorf("%s %v: %v\n%s", devices, env, err, out[max(0, len(out)-3000):])
+		}
+	}
+	for name, c := range map[string]struct {
+		devices string
+		env     []string
+	}{
+		"two sessions":   {"HTP0:0/HTP0:1", []string{"GGML_HEXAGON_DEVICES=HTP0:0,HTP0:1"}},
+		"two DSPs":       {"HTP0/HTP1", []string{"GGML_HEXAGON_DEVICES=HTP0,HTP1"}},
+		"a group":        {"HTP0[0-1]", []string{"GGML_HEXAGON_DEVICES=HTP0[0-1]"}},
+		"a small window": {"HTP0", []string{"GGML_HEXAGON_VMEM=48", "GGML_HEXAGON_MBUF=8", "GGML_HEXAGON_FASTRPC_SEGMENT=1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bench(t, f.dspqueue, c.devices, c.env...)
+			bench(t, f.bundle, c.devices, c.env...)
+		})
+	}
+}
