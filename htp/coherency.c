@@ -10,14 +10,14 @@
  *           recycled memory of the pool is invalidated when it is mapped (entry.c): lines of its predecessor are in
  *           the cache. A program that changes weights in place after it has computed with them needs coherency whole.
  * fences    Nothing: the kernels that poll and set them maintain their lines.
- * stale     What an op reads through the cache and the batch has not written before: inputs from the application,
- *           activations from the CPU or another session, state of an earlier batch. Invalidated before the first op.
- *           So are partly written lines at the edges of outputs, and outputs with gaps: a store would bring the
- *           line's other bytes from an earlier batch, and its write-back undo what the application has put there.
+ * touched   What ops read or write through the cache: inputs from the application, activations from the CPU or another
+ *           session, state of an earlier batch, and outputs, which that batch may have left in the cache as inputs.
+ *           Invalidated before the first op. Dropped: an op reads what an earlier batch has read; or its output shares
+ *           a line with what the application has written since, and the write-back undoes that.
  * produced  What an op writes for a later one: upstream's own ranges, cleaned and invalidated between the ops.
  * outputs   What of these is left at the end: cleaned and invalidated then, for the application to read.
  * by DMA    What kernels access by DMA only, past the cache: the KV cache in SET_ROWS and FLASH_ATTN_EXT, recurrent
- *           state in GATED_DELTA_NET, tables in GET_ROWS. Nothing, as long as no other op of the batch reads the same
+ *           state in GATED_DELTA_NET, tables in GET_ROWS. Nothing, as long as no other op of the batch touches the same
  *           bytes through the cache. These tensors grow with the context; a token touches a sliver of them. A kernel
  *           that begins to use the cache for one of them must leave the list below.
  *
@@ -67,12 +67,6 @@ static bool dma_writes(uint32_t opcode, int dst) {
     }
 }
 
-/* Whether a tensor fills its bytes without gaps, in order. */
-static bool dense(const struct htp_tensor * t) {
-    return (uint64_t)t->nb[1] * t->ne[1] * t->ne[2] * t->ne[3] == t->size &&
-           (t->ne[2] == 1 || t->nb[2] == t->nb[1] * t->ne[1]) && (t->ne[3] == 1 || t->nb[3] == t->nb[2] * t->ne[2]);
-}
-
 /* Whether the cache ever holds lines of a tensor that the rules above are about. */
 static bool maintained(const struct htp_tensor * t) {
     return t->size && !(t->flags & (HTP_TENSOR_WEIGHT | HTP_TENSOR_FENCE)) && !htp_tensor_is_extended(t);
@@ -111,37 +105,21 @@ void coherency_choose(struct coherency * c, struct ops ops) {
     }
 }
 
-static void read_by(struct coherency * c, const struct htp_op_desc * op, const struct htp_tensor * tensor) {
-    for (int i = 0; i < HTP_OP_MAX_INPUTS; i++) {
-        if (op->src[i] == 0xffff || dma_reads(op->opcode, i) || !maintained(&tensor[op->src[i]])) {
-            continue;
-        }
-        const struct htp_tensor * t = &tensor[op->src[i]];
-        uint32_t start = (uint32_t)t->data, end = start + t->size;
-        ranges_add(&c->cached, start, end);
-        if (!ranges_cover(&c->written, start, end)) {
-            ranges_add(&c->stale, start, end);
-        }
+static void touch(struct coherency * c, const struct htp_tensor * t) {
+    if (maintained(t)) {
+        ranges_add(&c->touched, (uint32_t)t->data, (uint32_t)t->data + t->size);
     }
 }
 
-static void written_by(struct coherency * c, const struct htp_op_desc * op, const struct htp_tensor * tensor) {
-    for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
-        if (op->dst[i] == 0xffff || dma_writes(op->opcode, i) || !maintained(&tensor[op->dst[i]])) {
-            continue;
+static void touched_by(struct coherency * c, const struct htp_op_desc * op, const struct htp_tensor * tensor) {
+    for (int i = 0; i < HTP_OP_MAX_INPUTS; i++) {
+        if (op->src[i] != 0xffff && !dma_reads(op->opcode, i)) {
+            touch(c, &tensor[op->src[i]]);
         }
-        const struct htp_tensor * t = &tensor[op->dst[i]];
-        uint32_t start = (uint32_t)t->data, end = start + t->size;
-        if (!dense(t)) {
-            ranges_add(&c->stale, start, end);
-        } else if (!ranges_cover(&c->written, start, end)) {
-            if (start % LINE) {
-                ranges_add(&c->stale, start, start + 1);
-            }
-            if (end % LINE) {
-                ranges_add(&c->stale, end - 1, end);
-            }
-            ranges_add(&c->written, start, end);
+    }
+    for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
+        if (op->dst[i] != 0xffff && !dma_writes(op->opcode, i)) {
+            touch(c, &tensor[op->dst[i]]);
         }
     }
 }
@@ -152,21 +130,21 @@ void coherency_begin(struct coherency * c, struct htp_context * ctx, struct ops 
         return;
     }
     htp_trace_event_start(&ctx->trace[0], HTP_TRACE_EVT_L2FLUSH, 0);
-    c->stale.n = c->written.n = c->cached.n = 0;
-    c->stale.full = c->written.full = c->cached.full = false;
+    struct ranges * touched = &c->touched;
+    touched->n              = 0;
+    touched->full           = false;
     for (uint32_t o = 0; o < ops.n_ops; o++) {
-        read_by(c, &ops.op[o], ops.tensor);
-        written_by(c, &ops.op[o], ops.tensor);
+        touched_by(c, &ops.op[o], ops.tensor);
     }
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < c->stale.n; i++) {
-        bytes += c->stale.range[i].end - c->stale.range[i].start;
+    for (uint32_t i = 0; i < touched->n; i++) {
+        bytes += touched->range[i].end - touched->range[i].start;
     }
-    if (c->stale.full || bytes > c->cap_bytes) {
+    if (touched->full || bytes > c->cap_bytes) {
         whole_cache();
     } else {
-        for (uint32_t i = 0; i < c->stale.n; i++) {
-            hex_l2flush((void *)(uintptr_t)c->stale.range[i].start, c->stale.range[i].end - c->stale.range[i].start);
+        for (uint32_t i = 0; i < touched->n; i++) {
+            hex_l2flush((void *)(uintptr_t)touched->range[i].start, touched->range[i].end - touched->range[i].start);
         }
     }
     htp_trace_event_stop(&ctx->trace[0], HTP_TRACE_EVT_L2FLUSH, 0);
@@ -183,7 +161,7 @@ void coherency_dirty(const struct coherency * c, struct htp_ops_context * octx) 
     for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
         const struct htp_tensor * t = octx->dsts[i];
         bool past                   = c->narrow && t && dma_writes(octx->op, i) && !htp_tensor_is_extended(t) &&
-                    !ranges_overlap(&c->cached, (uint32_t)t->data, (uint32_t)t->data + t->size);
+                    !ranges_overlap(&c->touched, (uint32_t)t->data, (uint32_t)t->data + t->size);
         dsts[i] = past ? NULL : t;
     }
     htp_tensor_dirty_all(octx->ctx, dsts, HTP_OP_MAX_OUTPUTS);

@@ -51,9 +51,7 @@ struct coherency {
     uint32_t cap_bytes;
     /* Of the batch that runs: */
     bool narrow;           /* by role; else as upstream */
-    struct ranges stale;   /* read through the cache before the batch has written it */
-    struct ranges written; /* written as a whole by an op of the batch */
-    struct ranges cached;  /* read through the cache by any op of the batch */
+    struct ranges touched; /* what its ops access through the cache */
 };
 
 /* What a batch consists of. */

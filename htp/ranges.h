@@ -48,11 +48,6 @@ static inline void ranges_add(struct ranges * r, uint32_t start, uint32_t end) {
     r->range[i] = (struct range){start, end};
 }
 
-static inline bool ranges_cover(const struct ranges * r, uint32_t start, uint32_t end) {
-    uint32_t i = ranges_at(r, end);
-    return i < r->n && r->range[i].start <= start;
-}
-
 /* Whether some byte is common; yes, when not everything could be recorded. */
 static inline bool ranges_overlap(const struct ranges * r, uint32_t start, uint32_t end) {
     uint32_t i = ranges_at(r, start + 1);
