@@ -31,8 +31,18 @@ type Event struct {
 	Conclusion string
 }
 
-// ReadEvent reads the workflow_run event of a job (GITHUB_EVENT_PATH).
-func ReadEvent(path string) (Event, error) {
+// Own is what a job knows of its own run (GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT,
+// GITHUB_WORKFLOW, GITHUB_EVENT_NAME): it counts where the same run measured
+// and reports.
+type Own struct {
+	Run      int64
+	Attempt  int
+	Workflow string
+	Trigger  string
+}
+
+// ReadEvent reads the event of a job (GITHUB_EVENT_PATH).
+func ReadEvent(path string, own Own) (Event, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Event{}, fmt.Errorf("event: %w", err)
@@ -45,13 +55,14 @@ func ReadEvent(path string) (Event, error) {
 	if len(data) > maxEventBytes {
 		return Event{}, fmt.Errorf("event %s: larger than %d bytes", path, maxEventBytes)
 	}
-	return ParseEvent(data)
+	return ParseEvent(data, own)
 }
 
 var notKey = regexp.MustCompile(`[^a-z0-9-]+`)
 
-// ParseEvent reads a workflow_run event.
-func ParseEvent(data []byte) (Event, error) {
+// ParseEvent reads a workflow_run event, or that of a run that reports itself:
+// one about a pull request, or one started by hand with the input commit.
+func ParseEvent(data []byte, own Own) (Event, error) {
 	var event struct {
 		Run *struct {
 			ID         int64  `json:"id"`
@@ -67,20 +78,35 @@ func ParseEvent(data []byte) (Event, error) {
 				} `json:"owner"`
 			} `json:"head_repository"`
 		} `json:"workflow_run"`
+		Pull *struct {
+			Head struct {
+				SHA  string `json:"sha"`
+				Ref  string `json:"ref"`
+				User struct {
+					Login string `json:"login"`
+				} `json:"user"`
+			} `json:"head"`
+		} `json:"pull_request"`
+		Inputs map[string]any `json:"inputs"`
 	}
 	if err := json.Unmarshal(data, &event); err != nil {
 		return Event{}, fmt.Errorf("event: %w", err)
 	}
-	run := event.Run
-	if run == nil {
-		return Event{}, fmt.Errorf("event: is no workflow_run event")
-	}
-	e := Event{
-		Head: run.Head, Branch: run.Branch, Run: run.ID, Attempt: run.Attempt, Trigger: run.Event, Conclusion: run.Conclusion,
-		Key: KeyOf(run.Name),
-	}
-	if run.Repository != nil {
-		e.Owner = run.Repository.Owner.Login
+	e := Event{Run: own.Run, Attempt: own.Attempt, Trigger: own.Trigger, Key: KeyOf(own.Workflow)}
+	commit, byHand := event.Inputs["commit"].(string)
+	switch run := event.Run; {
+	case run != nil:
+		e = Event{Head: run.Head, Branch: run.Branch, Run: run.ID, Attempt: run.Attempt, Trigger: run.Event, Conclusion: run.Conclusion, Key: KeyOf(run.Name)}
+		if run.Repository != nil {
+			e.Owner = run.Repository.Owner.Login
+		}
+	case event.Pull != nil:
+		head := event.Pull.Head
+		e.Head, e.Branch, e.Owner = head.SHA, head.Ref, head.User.Login
+	case byHand:
+		e.Head = commit
+	default:
+		return Event{}, fmt.Errorf("event: is none of workflow_run, of a pull request, or by hand with a commit")
 	}
 	if !headPattern.MatchString(e.Head) || e.Run < 1 || e.Attempt < 1 {
 		return Event{}, fmt.Errorf("event: head %.80q, run %d, attempt %d", e.Head, e.Run, e.Attempt)

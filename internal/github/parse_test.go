@@ -67,16 +67,25 @@ const event = `{"action":"completed","workflow_run":{"id":123,"run_attempt":2,"n
 "event":"pull_request","conclusion":"success","pull_requests":[{"number":99}],"head_repository":{"owner":{"login":"someone"}}},"more":{}}`
 
 func TestParseEvent(t *testing.T) {
-	e, err := ParseEvent([]byte(event))
+	e, err := ParseEvent([]byte(event), Own{})
 	want := Event{Head: headA, Owner: "someone", Branch: "faster", Key: "pr-run", Run: 123, Attempt: 2, Trigger: "pull_request", Conclusion: "success"}
 	if err != nil || e != want {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if e, err := ParseEvent([]byte(strings.Replace(event, `{"owner":{"login":"someone"}}`, "null", 1))); err != nil || e.Owner != "" {
+	if e, err := ParseEvent([]byte(strings.Replace(event, `{"owner":{"login":"someone"}}`, "null", 1)), Own{}); err != nil || e.Owner != "" {
 		t.Errorf("a fork that is gone: %+v, %v", e, err)
 	}
-	for _, bad := range []string{"", "{}", "[]", `{"workflow_run":null}`, strings.Replace(event, "aaaa", "zzzz", 1), strings.Replace(event, `"id":123`, `"id":-1`, 1), strings.Replace(event, `"id":123`, `"id":"x"`, 1)} {
-		if e, err := ParseEvent([]byte(bad)); err == nil {
+	own := Own{Run: 5, Attempt: 1, Workflow: "phone", Trigger: "pull_request_target"}
+	for text, want := range map[string]Event{
+		`{"pull_request":{"number":3,"head":{"sha":"` + headA + `","ref":"faster","user":{"login":"someone"}}}}`: {Head: headA, Owner: "someone", Branch: "faster", Key: "phone", Run: 5, Attempt: 1, Trigger: own.Trigger},
+		`{"inputs":{"commit":"` + headB + `"}}`: {Head: headB, Key: "phone", Run: 5, Attempt: 1, Trigger: own.Trigger},
+	} {
+		if e, err := ParseEvent([]byte(text), own); err != nil || e != want {
+			t.Errorf("%s: %+v, %v", text, e, err)
+		}
+	}
+	for _, bad := range []string{"", "{}", `{"inputs":{"commit":"HEAD"}}`, `{"inputs":null}`, "[]", `{"workflow_run":null}`, strings.Replace(event, "aaaa", "zzzz", 1), strings.Replace(event, `"id":123`, `"id":-1`, 1), strings.Replace(event, `"id":123`, `"id":"x"`, 1)} {
+		if e, err := ParseEvent([]byte(bad), Own{}); err == nil {
 			t.Errorf("%.60q reads as %+v", bad, e)
 		}
 	}
@@ -90,7 +99,7 @@ func TestParseEvent(t *testing.T) {
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte(event))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if e, err := ParseEvent(data); err == nil && (!headPattern.MatchString(e.Head) || !keyPattern.MatchString(e.Key)) {
+		if e, err := ParseEvent(data, Own{Run: 1, Attempt: 1}); err == nil && (!headPattern.MatchString(e.Head) || !keyPattern.MatchString(e.Key)) {
 			t.Errorf("%+v", e)
 		}
 	})

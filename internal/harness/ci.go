@@ -183,6 +183,9 @@ func CIGate(in, conditions string) error {
 	if err != nil {
 		return err
 	}
+	if len(parts)+len(notes) == 0 {
+		return usage("in: there is no %s in %s or its folders", artifact.FileName, in)
+	}
 	if len(notes) > 0 {
 		return fmt.Errorf("%s: %s", in, strings.Join(notes, "; "))
 	}

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"hexab/internal/artifact"
@@ -119,8 +121,18 @@ func (o CIReportOptions) event() (github.Event, error) {
 	if path == "" {
 		return github.Event{}, usage("event: %s is not set; outside GitHub Actions use -dryRun, or name the event's file with -event=", envEvent)
 	}
-	return github.ReadEvent(path)
+	return github.ReadEvent(path, ownRun())
 }
+
+// ownRun is what GitHub Actions says of this very run.
+func ownRun() github.Own {
+	run, _ := strconv.ParseInt(os.Getenv("GITHUB_RUN_ID"), 10, 64)
+	attempt, _ := strconv.Atoi(os.Getenv("GITHUB_RUN_ATTEMPT"))
+	return github.Own{Run: run, Attempt: attempt, Workflow: os.Getenv("GITHUB_WORKFLOW"), Trigger: os.Getenv("GITHUB_EVENT_NAME")}
+}
+
+// commented are the triggers of runs about a pull request.
+var commented = []string{"pull_request", "pull_request_target"}
 
 // conclusion is the check run's answer.
 func conclusion(r report.Review) github.Conclusion {
@@ -144,6 +156,9 @@ func conclusion(r report.Review) github.Conclusion {
 // folders. What is refused is told in notes; the rest counts all the same.
 func collect(in string) (parts []compare.Part, notes []string, err error) {
 	root, err := os.OpenRoot(in)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil // nothing was downloaded
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("artifacts: %w", err)
 	}
@@ -278,7 +293,7 @@ func (p posting) send(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(p.w.Out, "check run %s of %.12s: %s (%s)\n", p.check.Name(), p.event.Head, p.check.Conclusion, posted)
-	if p.event.Trigger != "pull_request" {
+	if !slices.Contains(commented, p.event.Trigger) {
 		fmt.Fprintf(p.w.Out, "no comment: the run was started by %.40q\n", p.event.Trigger)
 		return nil
 	}

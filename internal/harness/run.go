@@ -113,7 +113,7 @@ func ABTest(ctx context.Context, o Options) (err error) {
 	w.Note("run %s: %d launches, seed %d, archive %s", s.run.ID, len(s.run.Plan), s.run.Seed, s.archive.Dir())
 	w.Note("if it is interrupted, go on with: %s", w.resumption(s.archive.Dir()))
 	if err := s.launches(ctx); err != nil {
-		return fmt.Errorf("%w; what was measured is in %s; go on with: %s", err, s.archive.Dir(), w.resumption(s.archive.Dir()))
+		return o.finish(s.archive, fmt.Errorf("%w; what was measured is in %s; go on with: %s", err, s.archive.Dir(), w.resumption(s.archive.Dir())))
 	}
 	return o.finish(s.archive, w.passGate(r.gate, s.archive, w.present(s.archive)))
 }
