@@ -105,6 +105,22 @@ func CIReport(ctx context.Context, in, event, repository, api, author, gate *str
 // CIGate ends with status 3 when a run's artifacts fail a gate (-in=DIR -gate=tg:-2%).
 func CIGate(in, gate *string) error { return done(harness.CIGate(text(in), text(gate))) }
 
+// CINightly measures all models, keeps the history and measures suspects again (-device= -arms= -rounds= -branch=).
+func CINightly(ctx context.Context, device, arms, models, branch *string, rounds *int) error {
+	n := harness.Nightly{Options: harness.Options{Device: text(device), Arms: text(arms), Models: text(models)}, Branch: text(branch)}
+	if rounds != nil {
+		n.Rounds = *rounds
+	}
+	return done(harness.CINightly(ctx, n))
+}
+
+// History shows speeds from commit to commit (-add=latest -model= -test= -arm= -svg=FILE).
+func History(ctx context.Context, file, add, commit, svg, model, test, arm, threshold *string) error {
+	return done(harness.History(ctx, harness.HistoryOptions{
+		File: text(file), Add: text(add), Commit: text(commit), SVG: text(svg), Model: text(model), Test: text(test), Arm: text(arm), Threshold: text(threshold),
+	}))
+}
+
 // CISetup installs what this machine lacks, without asking.
 func CISetup(ctx context.Context) error { return done(harness.CISetup(ctx)) }
 

@@ -34,6 +34,7 @@ var allowed = map[string]string{
 	"compare":    "bench stat arm",
 	"gate":       "bench stat compare",
 	"artifact":   "bench arm",
+	"history":    "bench compare",
 	"backendops": "",
 	"across":     "bench stat compare",
 	"report":     "bench stat compare gate backendops across",
