@@ -1,9 +1,16 @@
 package harness
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"hexab/internal/bench"
 )
@@ -49,29 +56,67 @@ func provesNPU(proof map[string]string) bool {
 	return false
 }
 
-// A DSP process that dies in the middle costs its launches, says why, and
-// neither the other arm nor the run.
+// A DSP process that is killed in the middle costs its launch, which says why,
+// and neither the other launches nor the run.
 func TestDSPDies(t *testing.T) {
 	heavy(t)
-	for _, fault := range []string{"crash:3", "exit:3"} {
-		t.Run(fault, func(t *testing.T) {
-			_, records, _, err := compareHere(t, t.Context(), Options{
-				Arms: "cpu,dspqueue:env.HEXSIM_FAULT=" + fault, Models: "minicpm5-1b", Rounds: 2, Seed: "7", Device: "sim", Tests: "pp16,tg4",
-			})
-			if ExitStatus(err) != 1 {
-				t.Fatalf("%v", err)
+	killed, started, mark := make(chan int, 1), false, fmt.Sprintf("HEXAB_TEST_MARK=%d", os.Getpid())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, records, _, err := compareHere(t, t.Context(), Options{
+		Arms: "cpu,dspqueue:env." + mark, Models: "minicpm5-1b", Rounds: 3, Seed: "7", Device: "sim", Tests: "pp16,tg64",
+		Recorded: func(bench.Record) {
+			if !started {
+				started = true
+				go func() { killed <- killDSP(ctx, mark) }()
 			}
-			if len(records) != 4 {
-				t.Fatalf("%d records", len(records))
+		},
+	})
+	cancel()
+	if pid := <-killed; pid == 0 {
+		t.Fatalf("no DSP process was seen; %v", err)
+	}
+	if ExitStatus(err) != 1 || len(records) != 6 {
+		t.Fatalf("%d records, %v", len(records), err)
+	}
+	failed := 0
+	for _, r := range records {
+		if r.Outcome == bench.OutcomeOK {
+			continue
+		}
+		failed++
+		if r.Arm == "cpu" || r.Outcome != bench.OutcomeSessionError || len(r.Evidence) == 0 {
+			t.Errorf("launch %d: %+v", r.Seq, r)
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d launches failed, want the one whose DSP was killed", failed)
+	}
+}
+
+// killDSP kills the first DSP process that has the mark in its environment and
+// has computed for a while, and returns its number; zero when the context ended
+// before.
+func killDSP(ctx context.Context, mark string) int {
+	for {
+		processes, _ := filepath.Glob("/proc/[0-9]*")
+		for _, dir := range processes {
+			environ, _ := os.ReadFile(filepath.Join(dir, "environ"))
+			stat, _ := os.ReadFile(filepath.Join(dir, "stat"))
+			_, after, dsp := strings.Cut(string(stat), "(hexsim-dsp) ")
+			fields := strings.Fields(after)
+			if !dsp || len(fields) < 12 || !strings.Contains(string(environ), mark) {
+				continue
 			}
-			for _, r := range records {
-				switch {
-				case r.Arm == "cpu" && r.Outcome != bench.OutcomeOK:
-					t.Errorf("the CPU's launch %d: %+v", r.Seq, r)
-				case r.Arm != "cpu" && (r.Outcome != bench.OutcomeSessionError || !strings.Contains(r.Reason, "DSP process died") || len(r.Evidence) == 0):
-					t.Errorf("launch %d: %+v", r.Seq, r)
-				}
+			ticks, _ := strconv.Atoi(fields[11]) // utime, in hundredths of a second; see proc(5)
+			if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && ticks >= 20 && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				return pid
 			}
-		})
+		}
+		select {
+		case <-ctx.Done():
+			return 0
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
