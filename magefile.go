@@ -59,7 +59,23 @@ func AbtestAll(ctx context.Context, rounds int) error {
 	return abtest(ctx, harness.Options{Models: "all", Rounds: rounds})
 }
 
-// Abtest compares arms on models (-arms=cpu,cpu:threads=1 -sweep=nhvx=1,2,4 -models=llama3 -rounds=6; see README.md).
+// Abtest compares arms on models (-arms=cpu,cpu:threads=1 -models=llama3 -rounds=6; all flags: go tool mage -h abtest).
+//
+// WHAT: -arms=LIST such as dspqueue,fastrpc:ubatch=512,env.NAME=VALUE (the same one twice is an A/A test; settings: go tool
+// mage settings); -baseline=ARM (the first); -sweep=SETTING=VALUES makes an arm of each value; -models=LIST or all (the
+// default model); -tests=LIST (pp512,tg128; embedded phone pp64,tg16); -base= -head= -repo= are the commits of arms named
+// base:... and head:... .
+//
+// HOW SURE: -rounds=N blocks of each model (3; from 6 on a verdict assumes nothing); -until=PERCENT goes on until the
+// intervals are so narrow, -maxRounds=N at most; -threshold=PERCENT counts as no difference (1); -gate=CONDITIONS such as
+// tg:-2% end with status 3 when missed; -seed=N (printed).
+//
+// WHERE: -device=auto, sim, sim:PROFILE, ssh:USER@HOST or a serial (auto: the one phone there is, else sim); -root=FOLDER on
+// it; -standIns uses small models there too; -cool=wait, mark or off; -ceiling=CELSIUS; -busy=wait or refuse; -fixed=auto
+// or off.
+//
+// THE RUN: -resume=RUN goes on with one; -out=FOLDER of archives (results); -progress=bar, plain, none or auto.
+// Exit status: 0 complete, 1 holes or failed, 2 wrong usage, 3 a gate was missed. Ctrl-C once stops cleanly.
 func Abtest(ctx context.Context, arms, sweep, models, tests, seed, device, threshold, out, resume, baseline, gate, base, head, repo, progress, cool, ceiling, busy, fixed, until, root *string, rounds, maxRounds *int, standIns *bool) error {
 	o := harness.Options{
 		Arms: text(arms), Sweep: text(sweep), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
@@ -205,6 +221,9 @@ func Clean() error { return done(harness.Clean()) }
 func Prune(ctx context.Context, device *string, all *bool) error {
 	return done(harness.Prune(ctx, text(device), all != nil && *all))
 }
+
+// Settings lists what an arm can set, with llama-bench's flags and the defaults (-variant=).
+func Settings(variant *string) error { return done(harness.Settings(text(variant))) }
 
 // Models lists the eight models with size, family, licence and state.
 func Models() error { return done(harness.Models()) }
