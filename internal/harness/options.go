@@ -31,7 +31,8 @@ type Options struct {
 	Tests string
 	// Seed is a number; empty takes one from the clock and prints it.
 	Seed string
-	// Device is auto, sim, sim:PROFILE, ssh:USER@HOST or a serial.
+	// Device is auto, sim, sim:PROFILE, ssh:USER@HOST or a serial, or a list of
+	// such: then each has a run of its own, side by side.
 	Device string
 	// Root is the folder on the device below which hexab keeps its own; empty
 	// is /data/local/tmp, or the user's home on a board.
@@ -69,6 +70,8 @@ type Options struct {
 	// Recorded is told of each record once it is in the journal; it may be nil.
 	Recorded func(bench.Record)
 
+	// part is set when the run is one of several side by side.
+	part *part
 	// after is told of the finished run and of what is wrong with it, and says
 	// what is wrong then; nil changes nothing.
 	after func(a *store.Archive, failure error) error

@@ -55,13 +55,29 @@ func (w *Workspace) newSession() *session {
 	return &session{w: w, waitForLock: true, clock: wallClock, tally: tally{cells: map[string]int{}}}
 }
 
-// ABTest runs a comparison and prints its tables. The error is a *HolesError
-// when the run is not complete.
-func ABTest(ctx context.Context, o Options) (err error) {
+// ABTest runs a comparison on one device or on several, and prints its tables.
+// The error is a *HolesError when a run is not complete.
+func ABTest(ctx context.Context, o Options) error {
+	devices, err := splitDevices(o.Device)
+	if err != nil {
+		return err
+	}
+	if len(devices) > 1 {
+		if o.Resume != "" {
+			return usage("device: a run is resumed on its own device; resume one after the other")
+		}
+		return several(ctx, o, devices)
+	}
+	return compareOn(ctx, o)
+}
+
+// compareOn runs a comparison on one device.
+func compareOn(ctx context.Context, o Options) (err error) {
 	w, err := Open()
 	if err != nil {
 		return err
 	}
+	o.part.apply(w)
 	s := w.newSession()
 	s.recorded = o.Recorded
 	r, err := w.understand(o)
@@ -80,6 +96,8 @@ func ABTest(ctx context.Context, o Options) (err error) {
 	if o.Resume != "" {
 		specs, o = specsOf(s.run), o.withTrees(s.run)
 	}
+	o.part.begin()
+	defer o.part.built()
 	sources, err := w.trees(ctx, specs, o)
 	if err != nil {
 		return err
@@ -178,6 +196,7 @@ func (s *session) prepare(ctx context.Context, sources *trees, r request) (relea
 		s.run.Cool = coolByWaiting // of before there were others
 	}
 	s.waitForLock, s.heat.ceiling = r.care.wait, r.care.ceiling
+	s.w.part.built()
 	if release, err = s.deploy(ctx, bundles, files); err != nil {
 		return nil, err
 	}
@@ -232,7 +251,7 @@ func (s *session) plan(r request, arms []bench.Arm, files []workload, bundles ma
 	if s.run.Plan, err = plan.New(r.seed, r.rounds, aliases, labels); err != nil {
 		return &UsageError{err}
 	}
-	s.run.ID = store.NewID(created, r.seed, []byte(strings.Join(append(labels, aliases...), "\x00")))
+	s.run.ID = store.NewID(created, r.seed, []byte(strings.Join(append(append(labels, aliases...), s.target.Serial()), "\x00")))
 	s.run.Command = s.again(r, aliases) + treeFlags(named, r.repo) + gateFlag(r.gate) + s.w.boardFlags()
 	return nil
 }

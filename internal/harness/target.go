@@ -159,12 +159,12 @@ func (w *Workspace) openPhone(ctx context.Context, profile string, what wants) (
 	// run cleanly takes both.
 	life := context.WithoutCancel(ctx)
 	t := &target{embedded: true, profile: profile}
-	server, err := phone.StartServer(life, phone.ServerConfig{Program: w.ADB(), Home: filepath.Join(home, "adb-home")})
+	server, err := phone.StartServer(life, phone.ServerConfig{Program: w.ADB(), Home: filepath.Join(home, w.part.folder("adb-home"))})
 	if err != nil {
 		return nil, err
 	}
 	t.close = append(t.close, server.Close)
-	if t.phone, err = phone.Start(life, phone.Config{Dir: filepath.Join(home, "sim"), Profile: profile, Seed: 1, Vendor: vendor}); err != nil {
+	if t.phone, err = phone.Start(life, phone.Config{Dir: filepath.Join(home, w.part.folder("sim")), Profile: profile, Seed: 1, Vendor: vendor}); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	t.close = append(t.close, t.phone.Close)

@@ -80,6 +80,8 @@ type Workspace struct {
 	Width int
 
 	meter *meter
+	// part is set when a run is one of several side by side.
+	part *part
 }
 
 // Open finds the checkout around the working folder.
