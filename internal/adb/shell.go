@@ -2,6 +2,8 @@ package adb
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -103,7 +105,57 @@ func (d *Device) newRun(ctx context.Context, script string, options ShellOptions
 	if err != nil {
 		return nil, &Error{Op: opShell, Serial: d.serial, Kind: KindUnknown, Detail: err.Error()}
 	}
-	return &shellRun{device: d, script: wrapped, v2: v2}, nil
+	if !v2 && len(wrapped.Command) > maxOldCommand {
+		wrapped.Command, err = d.asFile(ctx, wrapped.Command)
+	}
+	return &shellRun{device: d, script: wrapped, v2: v2}, err
+}
+
+// maxOldCommand is what adb takes for a device without shell_v2: 4 KiB with the
+// service's name, else "error: shell command too long".
+const maxOldCommand = 4<<10 - 64
+
+// asFile puts a command that is too long into a file on the device, by shorter
+// commands, and gives the command that runs and removes it.
+func (d *Device) asFile(ctx context.Context, command string) (string, error) {
+	var random [6]byte
+	_, _ = rand.Read(random[:]) // never fails
+	remote := d.TempDir + "/.hexab-" + hex.EncodeToString(random[:]) + ".sh"
+	rest := "rm -f " + shell.Quote(remote) + "\n" + command
+	for rest != "" {
+		piece := firstLines(rest)
+		rest = rest[len(piece):]
+		if _, err := d.Sh(ctx, opShell, "printf %s "+shell.Quote(piece)+" >>"+shell.Quote(remote)); err != nil {
+			return "", err
+		}
+	}
+	return "exec sh " + shell.Quote(remote), nil
+}
+
+// pieceLength leaves room in an old command for what is put around a piece.
+const pieceLength = maxOldCommand - 1000
+
+// firstLines takes as many lines off the front of a text as fit into a command,
+// in which they are quoted twice; at least a part of the first.
+func firstLines(text string) string {
+	fits := func(n int) bool { return len(shell.Quote(shell.Quote(text[:n]))) <= pieceLength }
+	end := 0
+	for end < len(text) {
+		n := strings.IndexByte(text[end:], '\n') + 1
+		if n == 0 {
+			n = len(text) - end
+		}
+		if !fits(end + n) {
+			break
+		}
+		end += n
+	}
+	if end > 0 {
+		return text[:end]
+	}
+	for end = min(len(text), pieceLength); end > 1 && !fits(end); end /= 2 {
+	}
+	return text[:end]
 }
 
 // start runs the command to its end, or until ctx ends.

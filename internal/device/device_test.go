@@ -89,6 +89,7 @@ func TestRun(t *testing.T) {
 				{"exec kill -KILL $$", "", "", 137},
 				{"echo \"it's $HOME\" | tr -d '\\n' | wc -l | tr -d ' '", "0\n", "", 0},
 				{"cat", "", "", 0},
+				{": " + strings.Repeat("long ", 2000) + "; echo out; exit 5", "out\n", "", 5},
 			} {
 				stdout, stderr, status := run(t, d, test.script)
 				stderr = strings.TrimSuffix(strings.ReplaceAll(stderr, "\r", ""), "Killed\n") // the shell says so

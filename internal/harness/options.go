@@ -68,7 +68,7 @@ type Options struct {
 	// Progress is auto, bar, plain or none.
 	Progress string
 	// Recorded is told of each record once it is in the journal; it may be nil.
-	Recorded func(bench.Record)
+	Recorded func(bench.Record) `json:"-"`
 
 	// part is set when the run is one of several side by side.
 	part *part

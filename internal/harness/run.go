@@ -96,6 +96,7 @@ func compareOn(ctx context.Context, o Options) (err error) {
 	if o.Resume != "" {
 		specs, o = specsOf(s.run), o.withTrees(s.run)
 	}
+	w.refuseBusy = !r.care.wait
 	o.part.begin()
 	defer o.part.built()
 	sources, err := w.trees(ctx, specs, o)

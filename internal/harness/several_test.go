@@ -2,6 +2,9 @@ package harness
 
 import (
 	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,25 +98,42 @@ func TestTwoDevices(t *testing.T) {
 	}
 }
 
-// A run on a device that another one uses is refused with the holder's name, or
-// waits, as asked.
+// A second run on a device is refused with the holder's name, or waits and then
+// runs, as asked.
 func TestBusyDevice(t *testing.T) {
 	heavy(t)
 	o := shortRun(1, 3, "")
 	o.Out = t.TempDir()
-	var refused error
-	once := false
+	second := shortRun(1, 4, "")
+	second.Out = t.TempDir()
+	var waiting *exec.Cmd
+	var said bytes.Buffer
 	o.Recorded = func(bench.Record) {
-		if once {
+		if waiting != nil {
 			return
 		}
-		once = true
-		lock, err := filepath.Glob(filepath.Join(phoneHome, "sim/data/local/tmp/hexab/lock/holder"))
-		if err != nil || len(lock) != 1 {
-			refused = err
+		refused := second
+		refused.Busy = "refuse"
+		if out, err := child(t, refused).CombinedOutput(); err == nil || !strings.Contains(string(out), fmt.Sprintf("process %d", os.Getpid())) {
+			t.Errorf("not refused, or without the holder: %v: %s", err, out)
+		}
+		waiting = child(t, second)
+		waiting.Stdout, waiting.Stderr = &said, &said
+		if err := waiting.Start(); err != nil {
+			t.Error(err)
 		}
 	}
-	if err := ABTest(t.Context(), o); err != nil || refused != nil || !once {
-		t.Fatal(err, refused)
+	if err := ABTest(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := waiting.Wait(); err != nil {
+		t.Fatalf("the one that waited: %v: %s", err, said.String())
+	}
+	dir, err := store.Find(second.Out, "latest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, records, _, err := store.Read(dir); err != nil || len(records) != 2 {
+		t.Errorf("%d records, %v", len(records), err)
 	}
 }

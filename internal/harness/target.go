@@ -164,7 +164,7 @@ func (w *Workspace) openPhone(ctx context.Context, profile string, what wants) (
 		return nil, err
 	}
 	t.close = append(t.close, server.Close)
-	if t.phone, err = phone.Start(life, phone.Config{Dir: filepath.Join(home, w.part.folder("sim")), Profile: profile, Seed: 1, Vendor: vendor}); err != nil {
+	if t.phone, err = w.startPhone(ctx, life, phone.Config{Dir: filepath.Join(home, w.part.folder("sim")), Profile: profile, Seed: 1, Vendor: vendor}); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	t.close = append(t.close, t.phone.Close)
@@ -174,6 +174,27 @@ func (w *Workspace) openPhone(ctx context.Context, profile string, what wants) (
 	client := &adb.Client{Path: server.Program(), ServerPort: server.Port(), Env: server.Environ()}
 	return w.ready(ctx, t, client, t.phone.Serial())
 }
+
+// startPhone starts an embedded phone whose life ends with the second context.
+// One that another run uses is waited for unless that is to be refused.
+func (w *Workspace) startPhone(ctx, life context.Context, c phone.Config) (*phone.Phone, error) {
+	for told := false; ; told = true {
+		p, err := phone.Start(life, c)
+		var used *phone.InUseError
+		if !errors.As(err, &used) || w.refuseBusy || used.PID == os.Getpid() {
+			return p, err
+		}
+		if !told {
+			w.Note("waiting: %v", err)
+		}
+		if stopped := wallClock.sleep(ctx, busyPoll); stopped != nil {
+			return nil, errors.Join(stopped, err)
+		}
+	}
+}
+
+// busyPoll is how often an embedded phone in use is asked for again.
+const busyPoll = time.Second
 
 func profileName(profile string) string {
 	if profile == "" {

@@ -82,6 +82,8 @@ type Workspace struct {
 	meter *meter
 	// part is set when a run is one of several side by side.
 	part *part
+	// refuseBusy tells to refuse a device that another run uses.
+	refuseBusy bool
 }
 
 // Open finds the checkout around the working folder.

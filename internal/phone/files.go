@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
@@ -47,7 +48,7 @@ func openFileSystem(folder string) (_ *fileSystem, err error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		lock.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("the phone's folder %s is in use by another embedded phone: end that one or choose another folder", folder)
+			return nil, &InUseError{folder, holderOf(folder)}
 		}
 		return nil, fmt.Errorf("lock the phone's folder %s: %w", folder, err)
 	}
@@ -56,6 +57,9 @@ func openFileSystem(folder string) (_ *fileSystem, err error) {
 		lock.Close()
 		return nil, err
 	}
+	// Who holds the lock, for the message to others; beside the folder, since
+	// what is in it is the phone's.
+	_ = os.WriteFile(folder+holderSuffix, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644)
 	f := &fileSystem{folder: folder, root: root, lock: lock}
 	for _, d := range deviceFolders {
 		if err := root.MkdirAll(d, 0o755); err != nil {
@@ -66,7 +70,37 @@ func openFileSystem(folder string) (_ *fileSystem, err error) {
 	return f, nil
 }
 
+const holderSuffix = ".holder"
+
+// InUseError is a folder that another embedded phone uses.
+type InUseError struct {
+	Folder string
+	// PID is the process that runs it; zero where that is not known.
+	PID int
+}
+
+func (e *InUseError) Error() string {
+	holder := "another process"
+	if e.PID > 0 {
+		holder = fmt.Sprintf("process %d", e.PID)
+	}
+	return fmt.Sprintf("the phone's folder %s is in use by the embedded phone of %s: wait for it, end it or choose another folder", e.Folder, holder)
+}
+
+func holderOf(folder string) int {
+	text, err := os.ReadFile(folder + holderSuffix)
+	if err != nil || len(text) > 32 {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
 func (f *fileSystem) close() {
+	_ = os.Remove(f.folder + holderSuffix)
 	_ = f.root.Close()
 	// Unlocking by hand: a child that another goroutine is just starting may
 	// hold a copy of the descriptor until its exec.

@@ -341,7 +341,13 @@ func (a *Archive) Append(record bench.Record) error {
 	if err := a.journal.Sync(); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	a.records = append(a.records, record)
+	// What was written is kept, not what was given: the strings in that may be
+	// parts of a whole log, which they would hold in memory.
+	var kept bench.Record
+	if err := json.Unmarshal(line, &kept); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	a.records = append(a.records, kept)
 	a.attempts[record.Seq] = record.Attempt
 	return nil
 }
