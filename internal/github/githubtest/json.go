@@ -22,7 +22,7 @@ func (s *Server) fullUser(login string) map[string]any {
 		"subscriptions_url": api("%s/subscriptions", u), "organizations_url": api("%s/orgs", u), "repos_url": api("%s/repos", u),
 		"events_url": api("%s/events{/privacy}", u), "received_events_url": api("%s/received_events", u), "type": kind, "site_admin": false,
 		"name": nil, "company": nil, "blog": nil, "location": nil, "email": nil, "hireable": nil, "bio": nil,
-		"public_repos": 0, "public_gists": 0, "followers": 0, "following": 0, "created_at": when, "updated_at": when,
+		"user_view_type": "public", "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0, "created_at": when, "updated_at": when,
 	}
 }
 
