@@ -1,12 +1,12 @@
 package simtest
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -229,33 +229,50 @@ func TestFastRPCOps(t *testing.T) {
 	}
 }
 
-// TestFastRPCDevices evaluates a model over two sessions of one DSP, two DSPs,
-// a device group, and in a window that does not hold it.
+// TestFastRPCDevices shows that a device group, and a window that does not hold
+// the model, give dspqueue's very bits, and that sessions share the layers of a
+// model.
 func TestFastRPCDevices(t *testing.T) {
 	f := needFastRPC(t)
 	models := filepath.SplitList(need(t, "HEXAB_STAND_INS"))
-	model := models[slices.IndexFunc(models, func(m string) bool { return strings.Contains(m, "llama") })]
-	bench := func(t *testing.T, bundle, devices string, env ...string) {
-		command := exec.CommandContext(t.Context(), filepath.Join(bundle, "llama-bench"), "-m", model, "-ngl", "99", "-dev", devices,
-			"-fa", "1", "-t", fmt.Sprint(min(2, runtime.NumCPU())), "-p", "16", "-n", "4", "-r", "1", "-o", "jsonl")
-		command.Env, command.Dir = f.env(bundle, env...), bundle
-		out, err := command.CombinedOutput()
-		if err != nil || strings.Count(string(out), `"avg_ts"`) != 2 {
-			t.Errorf("%s %v: %v\n%s", devices, env, err, out[max(0, len(out)-3000):])
-		}
-	}
-	for name, c := range map[string]struct {
-		devices string
-		env     []string
-	}{
-		"two sessions":   {"HTP0:0/HTP0:1", []string{"GGML_HEXAGON_DEVICES=HTP0:0,HTP0:1"}},
-		"two DSPs":       {"HTP0/HTP1", []string{"GGML_HEXAGON_DEVICES=HTP0,HTP1"}},
-		"a group":        {"HTP0[0-1]", []string{"GGML_HEXAGON_DEVICES=HTP0[0-1]"}},
-		"a small window": {"HTP0", []string{"GGML_HEXAGON_VMEM=48", "GGML_HEXAGON_MBUF=8", "GGML_HEXAGON_FASTRPC_SEGMENT=1"}},
+	model := models[slices.IndexFunc(models, func(m string) bool { return strings.HasPrefix(filepath.Base(m), "llama") })]
+	program := filepath.Join(t.TempDir(), "logits")
+	run(t, compilers[1], "-std=c++17", "-O1", "-I", filepath.Join(f.llama, "include"), "-I", filepath.Join(f.llama, "ggml", "include"),
+		"testdata/logits.cpp", "-o", program, filepath.Join(f.bundle, "libllama.so.0"), filepath.Join(f.bundle, "libggml.so.0"),
+		filepath.Join(f.bundle, "libggml-base.so.0"))
+	for name, env := range map[string][]string{
+		"one":            nil,
+		"a group":        {"GGML_HEXAGON_DEVICES=HTP0[0-1]"},
+		"a small window": {"GGML_HEXAGON_VMEM=40", "GGML_HEXAGON_MBUF=8", "GGML_HEXAGON_OPQUEUE=2", "GGML_HEXAGON_FASTRPC_SEGMENT=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bench(t, f.dspqueue, c.devices, c.env...)
-			bench(t, f.bundle, c.devices, c.env...)
+			var bits [2][]byte
+			for i, bundle := range []string{f.dspqueue, f.bundle} {
+				out := filepath.Join(t.TempDir(), "logits.bin")
+				command := exec.CommandContext(t.Context(), program, model, "HTP0", out)
+				command.Env, command.Dir = f.env(bundle, env...), bundle
+				if log, err := command.CombinedOutput(); err != nil {
+					t.Fatalf("%s: %v\n%s", filepath.Base(bundle), err, log[max(0, len(log)-3000):])
+				}
+				var err error
+				if bits[i], err = os.ReadFile(out); err != nil || len(bits[i]) == 0 {
+					t.Fatalf("%d bytes of logits: %v", len(bits[i]), err)
+				}
+			}
+			if !bytes.Equal(bits[0], bits[1]) {
+				t.Error("the logits are not the same as dspqueue's")
+			}
+		})
+	}
+	for _, devices := range []string{"HTP0:0,HTP0:1", "HTP0,HTP1"} {
+		t.Run(devices, func(t *testing.T) {
+			command := exec.CommandContext(t.Context(), filepath.Join(f.bundle, "llama-bench"), "-m", model, "-ngl", "99",
+				"-dev", strings.ReplaceAll(devices, ",", "/"), "-fa", "1", "-t", "2", "-p", "16", "-n", "4", "-r", "1", "-o", "jsonl")
+			command.Env, command.Dir = f.env(f.bundle, "GGML_HEXAGON_DEVICES="+devices), f.bundle
+			out, err := command.CombinedOutput()
+			if err != nil || strings.Count(string(out), `"avg_ts"`) != 2 {
+				t.Errorf("%v\n%s", err, out[max(0, len(out)-3000):])
+			}
 		})
 	}
 }
