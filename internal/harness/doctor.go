@@ -47,7 +47,7 @@ func Doctor(ctx context.Context) error {
 	w.section("sim: the embedded phone, with a simulated NPU", []finding{toolFinding(tools[host.Clang19.Tool], false)})
 	w.section("linux-arm64: Linux boards, over adb or SSH", []finding{
 		toolFinding(tools[host.CrossArm64.Tool], false), toolFinding(tools[host.SSH.Tool], false),
-		toolFinding(tools[host.QEMU.Tool], true), w.kitFinding(kindHexagon),
+		toolFinding(tools[host.QEMU.Tool], true), toolFinding(tools[host.Clang19.Tool], true), w.kitFinding(kindHexagon),
 	})
 	w.section("android-arm64: phones", []finding{w.kitFinding(kindNDK), w.kitFinding(kindHexagon)})
 	w.section("models", w.modelFindings())

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"hexab/internal/fetch"
 	"hexab/internal/models"
 )
 
@@ -167,5 +168,46 @@ func TestDoctorTellsOfSDKsAndModels(t *testing.T) {
 	t.Setenv(EnvNDK, t.TempDir())
 	if f := w.kitFinding(kindNDK); f.state != stateMissing || !strings.Contains(f.text, "android.toolchain.cmake") {
 		t.Errorf("%+v", f)
+	}
+}
+
+func TestOwnHexagonSDK(t *testing.T) {
+	w, _, _, _ := fetchWorkspace(t)
+	own := filepath.Join(t.TempDir(), "6.5.0.0")
+	put := func(name, text string) {
+		at := filepath.Join(own, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("incs/remote.h", "")
+	t.Setenv(EnvHexagonSDK, own)
+	t.Setenv(EnvHexagonTools, "")
+	if _, _, err := w.findKit(kindHexagon); err == nil || !strings.Contains(err.Error(), "ipc/fastrpc") {
+		t.Errorf("%v", err)
+	}
+	put("ipc/fastrpc/qaic/bin/qaic", "")
+	put("tools/HEXAGON_Tools/8.8/bin/x", "")
+	put("tools/HEXAGON_Tools/19.0/bin/x", "")
+	if _, _, err := w.findKit(kindHexagon); err == nil || !strings.Contains(err.Error(), "has 2 in tools/HEXAGON_Tools: name one in "+EnvHexagonTools) {
+		t.Errorf("%v", err)
+	}
+	put("hexagon_sdk.json", `{"root": {"tools": {"info": [{"path": "tools/HEXAGON_Tools/19.0"}]}}}`)
+	k, ok, err := w.findKit(kindHexagon)
+	if err != nil || !ok || k.Name != "Hexagon SDK 6.5.0.0" || k.Tools != filepath.Join(own, "tools/HEXAGON_Tools/19.0") {
+		t.Errorf("%+v, %v, %v", k, ok, err)
+	}
+}
+
+func TestEventLines(t *testing.T) {
+	e := fetch.Event{Name: "gemma-4-E2B-it-Q4_0-and-more.gguf", Phase: fetch.PhaseDownload, Bytes: 1 << 30, Total: 4 << 30, BytesPerSecond: 10 << 20, Left: 307 * time.Second}
+	if got, want := eventLine(e), "download gemma-4-E2B-it-Q4_0-and-more.gguf: 1.00 GiB of 4.00 GiB, 10.0 MiB/s, about 5m7s left"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if got, want := eventShort(e), "gemma-4-E2B-it-Q4_0-and… 25 % 10.0 MiB/s 5m7s"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if got := eventLine(fetch.Event{Name: "x", Phase: fetch.PhaseWait, Total: -1, Left: -1, Note: "503; trying again in 2s"}); got != "wait x (503; trying again in 2s)" {
+		t.Errorf("%q", got)
 	}
 }

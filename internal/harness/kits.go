@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -42,7 +43,7 @@ func (w *Workspace) findKit(kind string) (kit, bool, error) {
 		k := kit{Root: root, Tools: os.Getenv(EnvHexagonTools), Own: true}
 		k.Name, err = kitVersion(kind, root)
 		if err == nil && kind == kindHexagon && k.Tools == "" {
-			k.Tools, err = onlyTools(root)
+			k.Tools, err = toolsIn(root)
 		}
 		if err != nil {
 			return k, false, fmt.Errorf("%s %s: %w", variable, root, err)
@@ -88,7 +89,11 @@ func (w *Workspace) provide(ctx context.Context, builder *build.Builder, v bench
 	case bench.Sim:
 		return nil
 	case bench.LinuxArm64:
-		if _, err := w.machine().Ensure(ctx, w.Cache, host.CrossArm64); err != nil {
+		needs := []host.Need{host.CrossArm64}
+		if w.Variants.NeedsSDK(v) {
+			needs = append(needs, host.Clang19)
+		}
+		if _, err := w.machine().Ensure(ctx, w.Cache, needs...); err != nil {
 			return err
 		}
 	case bench.AndroidArm64:
@@ -130,11 +135,22 @@ func kitVersion(kind, root string) (string, error) {
 	return "Hexagon SDK " + filepath.Base(root), nil // its root folder is called by the version
 }
 
-// onlyTools is the compiler's folder in a Hexagon SDK that has one.
-func onlyTools(root string) (string, error) {
+// toolsIn is the compiler's folder in a Hexagon SDK: the one that its
+// hexagon_sdk.json names, as llama.cpp's build has it, else the only one.
+func toolsIn(root string) (string, error) {
+	var config struct {
+		Root struct {
+			Tools struct{ Info []struct{ Path string } }
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(root, "hexagon_sdk.json")); err == nil && json.Unmarshal(data, &config) == nil {
+		if info := config.Root.Tools.Info; len(info) > 0 && filepath.IsLocal(info[0].Path) && exists(filepath.Join(root, info[0].Path)) {
+			return filepath.Join(root, info[0].Path), nil
+		}
+	}
 	found, err := filepath.Glob(filepath.Join(root, "tools", "HEXAGON_Tools", "*"))
 	if err != nil || len(found) != 1 {
-		return "", fmt.Errorf("has %d compilers in tools/HEXAGON_Tools: name one in %s", len(found), EnvHexagonTools)
+		return "", fmt.Errorf("names no compiler in hexagon_sdk.json and has %d in tools/HEXAGON_Tools: name one in %s", len(found), EnvHexagonTools)
 	}
 	return found[0], nil
 }
