@@ -169,7 +169,8 @@ AEEResult transport_open(const char * uri, remote_handle64 * handle) {
 }
 
 AEEResult transport_close(remote_handle64 handle) {
-    auto close    = reinterpret_cast<int (*)(remote_handle64)>(remote_handle64_close_pfn);
+    // Upstream's pointer has the 32-bit handle of another call in its type; the library's function takes all of it.
+    auto close    = reinterpret_cast<int (*)(remote_handle64)>(reinterpret_cast<void *>(remote_handle64_close_pfn));
     AEEResult err = close(handle); // all that htp_iface_close does
     std::unique_lock<std::mutex> lock(state().mutex);
     auto started = state().domains.find(handle);
