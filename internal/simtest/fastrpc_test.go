@@ -243,7 +243,7 @@ func TestFastRPCDevices(t *testing.T) {
 	for name, env := range map[string][]string{
 		"one":            nil,
 		"a group":        {"GGML_HEXAGON_DEVICES=HTP0[0-1]"},
-		"a small window": {"GGML_HEXAGON_VMEM=40", "GGML_HEXAGON_MBUF=8", "GGML_HEXAGON_OPQUEUE=2", "GGML_HEXAGON_FASTRPC_SEGMENT=1"},
+		"a small window": {"GGML_HEXAGON_VMEM=190", "GGML_HEXAGON_MBUF=18", "GGML_HEXAGON_OPQUEUE=2", "GGML_HEXAGON_FASTRPC_SEGMENT=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bits [2][]byte
