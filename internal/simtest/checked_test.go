@@ -65,6 +65,20 @@ func TestChecked(t *testing.T) {
 	}
 }
 
+// TestDMAOrder holds the finding dma-order: the kernel is right on an engine that
+// keeps the order of transfers, and wrong on one that is free to change it.
+func TestDMAOrder(t *testing.T) {
+	n := buildNPU(t)
+	for moment, right := range map[string]bool{"poll": true, "unordered": false} {
+		command := n.command(t.Context(), 79, "test-backend-ops", "test", "-b", "HTP0", "-o", "GATED_DELTA_NET")
+		command.Env = append(command.Env, "HEXSIM_DMA="+moment, "GGML_HEXAGON_GDN_SELECT=1")
+		out, err := command.CombinedOutput()
+		if passed := strings.Contains(string(out), "36/36 tests passed"); passed != right || (err == nil) != right {
+			t.Errorf("%s: all passed is %v, %v; want %v\n%s", moment, passed, err, right, out[max(0, len(out)-3000):])
+		}
+	}
+}
+
 // unexplained fails for each report that is not known, and shows the others.
 func unexplained(t *testing.T, path string) {
 	t.Helper()

@@ -54,6 +54,7 @@ struct transfer {
     uint64_t from, to;
     uint32_t row_bytes, rows, from_stride, to_stride;
     bool from_bypass, to_bypass;
+    bool ordered;      /* not before those linked earlier are complete */
     uint64_t from_sum; /* of the source's bytes when linked: check */
     bool poisoned;     /* the destination holds the check's pattern */
     bool known;        /* seen by check_dma_linked */

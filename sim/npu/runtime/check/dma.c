@@ -69,7 +69,7 @@ static bool overlap(uint64_t a, uint32_t a_row, uint32_t a_rows, uint32_t a_stri
 }
 
 /* Between transfers of one engine such an overlap is right only if the engine keeps their order, which the order bit of
- * the descriptor would ask for: a finding of its own kind. */
+ * the second descriptor asks for: without that bit a finding of its own kind, with it none. */
 static const char * kind_of(const struct transfer * t, const struct transfer * f, const char * kind) {
     return t->engine == f->engine ? "relies-on-order" : kind;
 }
@@ -78,6 +78,9 @@ static void compare(const struct transfer * t, const struct transfer * f) {
     if (t->descriptor == f->descriptor) {
         check_report("dma", "descriptor-reused", (uintptr_t)t->descriptor, 32,
                      "a descriptor is linked again while its transfer is in flight");
+    }
+    if (t->ordered && t->engine == f->engine) {
+        return;
     }
     if (overlap(t->to, t->row_bytes, t->rows, t->to_stride, f->to, f->row_bytes, f->rows, f->to_stride)) {
         check_report("dma", "overlapping-destinations", t->to, to_extent(t),

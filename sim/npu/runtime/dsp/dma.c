@@ -1,10 +1,12 @@
-/* dma: user DMA, one engine for each thread. Transfers are carried out in the order in which they were linked, either
- * when they are linked (HEXSIM_DMA=link, the earliest moment) or when somebody polls (HEXSIM_DMA=poll, the latest: one
- * transfer for each dmpoll, all of them for dmwait). Code that is right passes both.
+/* dma: user DMA, one engine for each thread. HEXSIM_DMA chooses when transfers are carried out: `link`, the earliest
+ * moment, when they are linked; `poll`, the latest, when somebody polls: one transfer for each dmpoll, all of them for
+ * dmwait, in the order of their links; `unordered`, as late, but the newest first, for all that do not have the order
+ * bit. Code that is right passes all three.
  *
  * Descriptor, as the DSP library lays it out on this machine: the link to the next one takes 8 bytes, all else is the
- * hardware's. Bits of word 1: 25-24 size (0: one row, 1: two-dimensional), 28 destination bypass, 29 source bypass,
- * 31 done. Two-dimensional types: 0 has 16-bit fields (v73), 9 has 24-bit fields, 10 has 40-bit addresses (v81). */
+ * hardware's. Bits of word 1: 25-24 size (0: one row, 1: two-dimensional), 28 destination bypass, 29 source bypass, 30
+ * order, 31 done. Two-dimensional types: 0 has 16-bit fields (v73), 9 has 24-bit fields, 10 has 40-bit addresses (v81).
+ */
 #include "hexsim_asm.h"
 
 #include <stdio.h>
@@ -37,14 +39,15 @@ static struct {
     pthread_mutex_t lock;
     struct engine * list;
     pthread_once_t once;
-    bool at_link;
+    bool at_link, newest_first;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 static void choose(void) {
     const char * mode = getenv("HEXSIM_DMA");
     all.at_link       = mode && !strcmp(mode, "link");
-    if (mode && *mode && strcmp(mode, "link") && strcmp(mode, "poll")) {
-        fprintf(stderr, "hexsim: HEXSIM_DMA=%s is neither link nor poll; using poll\n", mode);
+    all.newest_first  = mode && !strcmp(mode, "unordered");
+    if (mode && *mode && !all.at_link && !all.newest_first && strcmp(mode, "poll")) {
+        fprintf(stderr, "hexsim: HEXSIM_DMA=%s is none of link, poll, unordered; using poll\n", mode);
     }
 }
 
@@ -102,7 +105,8 @@ static struct transfer decode(struct descriptor * d) {
                          .to          = d->destination,
                          .rows        = 1,
                          .from_bypass = w1 >> 29 & 1,
-                         .to_bypass   = w1 >> 28 & 1};
+                         .to_bypass   = w1 >> 28 & 1,
+                         .ordered     = w1 >> 30 & 1};
     if ((w1 >> 24 & 3) == 0) {
         t.row_bytes = w1 & 0xffffff;
         return t;
@@ -207,14 +211,31 @@ static void append(struct engine * e, const struct transfer * t) {
     e->pending[(e->first + e->n++) % e->room] = *t;
 }
 
+static struct transfer * pending(struct engine * e, size_t i) {
+    return &e->pending[(e->first + i) % e->room];
+}
+
+/* Take the transfer that is carried out next. With the lock held, and one there. */
+static struct transfer next_one(struct engine * e) {
+    size_t i = all.newest_first ? e->n - 1 : 0;
+    while (i > 0 && pending(e, i)->ordered) {
+        i--;
+    }
+    struct transfer t = *pending(e, i);
+    for (; i > 0; i--) {
+        *pending(e, i) = *pending(e, i - 1);
+    }
+    e->first = (e->first + 1) % e->room;
+    e->n--;
+    return t;
+}
+
 static bool one(struct engine * e) {
     struct transfer t;
     pthread_mutex_lock(&e->lock);
     bool any = e->n > 0;
     if (any) {
-        t        = e->pending[e->first];
-        e->first = (e->first + 1) % e->room;
-        e->n--;
+        t = next_one(e);
         carry_out(&t);
     }
     pthread_mutex_unlock(&e->lock);

@@ -16,8 +16,9 @@
 /* ---- DMA ---- */
 
 /* A transfer into VTCM with one thing done wrong, or nothing. */
-static struct test_result dma_with(enum test_scenario fault) {
-    struct test_result t = vtcm_take();
+static struct test_result dma_with(const struct test_run * r) {
+    enum test_scenario fault = r->scenario;
+    struct test_result t     = vtcm_take();
     FAIL_UNLESS(t.status == 0);
     static uint8_t * a;
     a = a ? a : memalign(128, 4096);
@@ -25,16 +26,19 @@ static struct test_result dma_with(enum test_scenario fault) {
     struct descriptor *d = descriptor(a, vtcm + 256, 512),
                       *e = descriptor(a, vtcm + 256 + (fault == RUN_DMA_OVERLAP ? 256 : 512), 512);
     uint32_t early       = 0;
-    if (fault == RUN_DMA_CHAIN) { /* write a block back, then load the next into the same place */
+    if (fault ==
+        RUN_DMA_CHAIN) { /* write a block back, then load the next into the same place; value 1: in that order */
         memset(vtcm, 8, 512);
         d = descriptor(vtcm, a, 512);
         e = descriptor(a + 1024, vtcm, 512);
+        e->word1 |= r->value << 30;
         hexsim_dmstart(d);
         hexsim_dmlink(d, e);
+        wait_for(d);
         wait_for(e);
-        FAIL_UNLESS(a[0] == 8 && a[511] == 8 && vtcm[0] == 5);
+        FAIL_UNLESS(a[0] == a[511] && vtcm[0] == 5);
         HAP_compute_res_release_cached(vtcm_context);
-        DONE(0);
+        DONE(a[0]);
     }
     hexsim_dmstart(d);
     if (fault == RUN_DMA_CLEAN || fault == RUN_DMA_OVERLAP) {
@@ -310,7 +314,7 @@ struct test_result faults_run(const struct test_run * r) {
     case RUN_DMA_OVERLAP:
     case RUN_DMA_EARLY_READ:
     case RUN_DMA_CHAIN:
-        return dma_with(r->scenario);
+        return dma_with(r);
     case RUN_DMA_SOURCE_IN_FLIGHT:
     case RUN_DMA_DESTINATION_IN_FLIGHT:
     case RUN_DMA_DESCRIPTOR_REUSED:
