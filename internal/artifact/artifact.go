@@ -43,7 +43,7 @@ const (
 func Encode(run bench.Run, records []bench.Record) ([]byte, error) {
 	a := Artifact{Schema: Schema, Run: run, Records: []bench.Record{}}
 	for _, r := range records {
-		r.Log = "" // the logs stay where they were written
+		r.Log, r.Telemetry = "", "" // they stay where they were written
 		var evidence []string
 		for _, line := range r.Evidence[:min(len(r.Evidence), maxEvidence)] {
 			evidence = append(evidence, cut(line, maxEvidenceLine))
@@ -98,7 +98,7 @@ func Decode(data []byte) (Artifact, error) {
 		return Artifact{}, fmt.Errorf("artifact: %w", err)
 	}
 	for i := range a.Records {
-		a.Records[i].Log = "" // a path of another machine
+		a.Records[i].Log, a.Records[i].Telemetry = "", "" // paths of another machine
 	}
 	return a, nil
 }

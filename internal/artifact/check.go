@@ -51,8 +51,8 @@ var (
 	errOutOfBounds  = "%s: %v is out of bounds (%v to %v)"
 	minCelsius      = bench.Celsius(-100)
 	maxCelsius      = bench.Celsius(300)
-	kindsOfDevice   = []string{"embedded", "adb"}
-	simulatedByKind = map[string]bool{"embedded": true, "adb": false}
+	kindsOfDevice   = []string{"embedded", "adb", "ssh"}
+	simulatedByKind = map[string]bool{"embedded": true, "adb": false, "ssh": false}
 )
 
 func (a Artifact) check() error {
