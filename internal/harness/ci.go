@@ -55,7 +55,7 @@ func CIRun(ctx context.Context, o Options, artifacts string) error {
 		artifacts = filepath.Join(w.Root, filepath.FromSlash(defaultArtifacts))
 	}
 	o.after = func(a *store.Archive, failure error) error {
-		return errors.Join(failure, w.leaveArtifact(a, artifacts), w.summarise(a, o.Gate))
+		return errors.Join(failure, w.showPairs(a), w.leaveArtifact(a, artifacts), w.summarise(a, o.Gate))
 	}
 	return ABTest(ctx, o)
 }
@@ -95,9 +95,27 @@ func (w *Workspace) ciOptions(o Options) (Options, error) {
 	return o, nil
 }
 
+// showPairs shows each head with its own base, where there are several: the
+// run's table compares all arms with the first one.
+func (w *Workspace) showPairs(a *store.Archive) error {
+	parts, err := archivedParts(a)
+	if err != nil || len(parts) < 2 {
+		return err
+	}
+	for _, part := range parts {
+		part.Run.Command = "" // the whole run's
+		fmt.Fprintf(w.Out, "\n%s", report.Terminal(part.Comparisons, part.Run, report.Options{Width: w.Width}))
+	}
+	return nil
+}
+
 // leaveArtifact writes the file that the reporting job reads.
 func (w *Workspace) leaveArtifact(a *store.Archive, dir string) error {
-	data, err := artifact.Encode(a.Run(), a.Records())
+	run, records, err := ended(a.Run(), a.Records())
+	if err != nil {
+		return err
+	}
+	data, err := artifact.Encode(run, records)
 	if err != nil {
 		return err
 	}
@@ -118,8 +136,7 @@ func (w *Workspace) summarise(a *store.Archive, conditions string) error {
 	if path == "" {
 		return nil
 	}
-	run := a.Run()
-	parts, err := compare.Parts(run, a.Records(), statOptions(run))
+	parts, err := archivedParts(a)
 	if err != nil {
 		return err
 	}

@@ -88,3 +88,12 @@ func (w *Workspace) showGate(g gate.Gate, parts []compare.Part) (gate.Result, er
 	}
 	return result, nil
 }
+
+// archivedParts compares a run as far as it went, each head with its own base.
+func archivedParts(a *store.Archive) ([]compare.Part, error) {
+	run, records, err := ended(a.Run(), a.Records())
+	if err != nil {
+		return nil, err
+	}
+	return compare.Parts(run, records, statOptions(run))
+}

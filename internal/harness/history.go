@@ -136,6 +136,9 @@ func (w *Workspace) partsOf(name string) ([]compare.Part, error) {
 	if err != nil {
 		return nil, err
 	}
+	if run, records, err = ended(run, records); err != nil {
+		return nil, err
+	}
 	return compare.Parts(run, records, statOptions(run))
 }
 
