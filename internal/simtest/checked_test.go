@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,6 +41,9 @@ var checkedSlices = []struct{ op, params string }{
 	{"FLASH_ATTN_EXT", `hsk=(192|320|576).*kv=(113|512),nb=(1|75)`},
 }
 
+// testsPassed is what test-backend-ops says of a backend at the end.
+var testsPassed = regexp.MustCompile(`(\d+)/\d+ tests passed`)
+
 // TestChecked runs the operations with all checks on, with DMA at its latest
 // and at its earliest moment: no report, but those that are explained.
 func TestChecked(t *testing.T) {
@@ -55,9 +59,10 @@ func TestChecked(t *testing.T) {
 				command := n.command(t.Context(), 79, "test-backend-ops", args...)
 				command.Env = append(command.Env, "HEXSIM_CHECK=all", "HEXSIM_REPORT="+path, "HEXSIM_DMA="+moment)
 				out, err := command.CombinedOutput()
-				ran := strings.Count(string(out), "OK\x1b[0m") - strings.Count(string(out), "Backend ")
-				if err != nil && s.op != "GATED_DELTA_NET" || ran < 1 {
-					t.Errorf("%d cases passed, %v\n%s", ran, err, out[max(0, len(out)-3000):])
+				// Which cases may fail is TestFindings' matter.
+				passed := testsPassed.FindSubmatch(out)
+				if passed == nil || string(passed[1]) == "0" {
+					t.Errorf("no case passed, %v\n%s", err, out[max(0, len(out)-3000):])
 				}
 				unexplained(t, path)
 			})
