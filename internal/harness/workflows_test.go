@@ -95,10 +95,7 @@ func targetsOf(t *testing.T) map[string][]string {
 	targets := map[string][]string{}
 	for _, m := range regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
 		name := strings.ToLower(m[1])
-		targets[name] = nil
-		for _, word := range strings.FieldsFunc(m[2], func(r rune) bool { return strings.ContainsRune(", ", r) }) {
-			targets[name] = append(targets[name], word)
-		}
+		targets[name] = strings.FieldsFunc(m[2], func(r rune) bool { return strings.ContainsRune(", ", r) })
 	}
 	return targets
 }
