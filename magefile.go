@@ -286,4 +286,7 @@ func Profile(log, against, trace *string, simulated *bool) error {
 func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 
 // Test runs all tests, the heavy ones with real builds and real launches too.
-func Test(ctx context.Context) error { return done(harness.Test(ctx)) }
+func Test(ctx context.Context) error { return done(harness.Test(ctx, false)) }
+
+// TestLong runs all tests and those that take many minutes each: arm64 builds under QEMU, all NPU architectures.
+func TestLong(ctx context.Context) error { return done(harness.Test(ctx, true)) }

@@ -125,7 +125,7 @@ func TestBoardsThatAreNotReached(t *testing.T) {
 // TestArm64 compares on the embedded phone with programs for arm64 under QEMU:
 // the cross compiler's build, deployment and launches over the real adb.
 func TestArm64(t *testing.T) {
-	heavy(t)
+	long(t)
 	for _, tool := range []string{"aarch64-linux-gnu-g++", "qemu-aarch64"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed", tool)

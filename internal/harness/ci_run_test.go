@@ -94,7 +94,7 @@ func ciHere(t *testing.T, o Options) (artifact.Artifact, error) {
 
 // A branch that wastes time fails the gate.
 func TestPlantedRegression(t *testing.T) {
-	heavy(t)
+	long(t)
 	dir, git := clone(t)
 	git("checkout", "--quiet", "-b", "slow")
 	folder := filepath.Join(dir, "backends", "cpu")
@@ -124,7 +124,7 @@ func TestPlantedRegression(t *testing.T) {
 // A branch that changes nothing that is built never fails, and a fork of
 // llama.cpp is taken as well as a clone of hexab.
 func TestNoChangeIsNeutral(t *testing.T) {
-	heavy(t)
+	long(t)
 	w, err := Open()
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 // architectures differ by a number.
 func crossBuilder(t *testing.T, p bench.Platform, keep func(bench.Variant, *build.Recipe)) *build.Builder {
 	t.Helper()
-	heavy(t)
+	long(t)
 	for _, tool := range []string{"aarch64-linux-gnu-g++", "clang-19", "ld.lld-19"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed", tool)

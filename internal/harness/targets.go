@@ -95,8 +95,9 @@ func (w *Workspace) goTool(ctx context.Context, env []string, args ...string) er
 	return err
 }
 
-// Test runs all tests. Heavy tests find what they need in the environment.
-func Test(ctx context.Context) error {
+// Test runs all tests; long adds those that take many minutes each. Heavy tests
+// find what they need in the environment.
+func Test(ctx context.Context, long bool) error {
 	w, err := Open()
 	if err != nil {
 		return err
@@ -108,7 +109,10 @@ func Test(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.goTool(ctx, env, "test", "-timeout=60m", "-count=1", "-p=1", "./internal/...", "./sim/...")
+	if long {
+		env = append(env, "HEXAB_LONG=1")
+	}
+	return w.goTool(ctx, env, "test", "-timeout=180m", "-count=1", "-p=1", "./internal/...", "./sim/...")
 }
 
 // testEnv builds what the heavy tests use and says where it is: the sources,

@@ -50,6 +50,9 @@ func TestFindings(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("v%d/%s", arch, slice), func(t *testing.T) {
+				if arch != 79 && os.Getenv("HEXAB_LONG") == "" {
+					t.Skip("HEXAB_LONG is not set: only v79; go tool mage testLong runs all")
+				}
 				if slice.Long && !*all {
 					t.Skip("long; -all runs it")
 				}
