@@ -33,6 +33,8 @@ var Rules = []Rule{
 		"the FastRPC shell is missing on the device", "the vendor's image lacks fastrpc_shell; another firmware is needed"},
 	{regexp.MustCompile(`failed to get URI|failed to open session`), bench.OutcomeSessionError, bench.FaultDevice,
 		"the DSP driver refuses the session", "the driver may be too old for this backend"},
+	{regexp.MustCompile(`ggml-hex: .*\berror 0x00000068\b`), bench.OutcomeSessionError, bench.FaultVariant,
+		"the DSP process died while it worked", "see the DSP's own log for its last words"},
 	{regexp.MustCompile(`dspqueue_(read|write) failed`), bench.OutcomeSessionError, bench.FaultVariant,
 		"the DSP process died while it worked", "see the DSP's own log for its last words"},
 	{regexp.MustCompile(`buffer mapping failed|rpcmem_alloc.* failed|failed to allocate .*buffer|out of memory|Cannot allocate memory|std::bad_alloc`), bench.OutcomeMemLimit, bench.FaultDevice,

@@ -24,6 +24,7 @@ func TestLaunch(t *testing.T) {
 		{"skel", 1, "ggml-hex: HTP0 failed to open session : error 0x80000406", nil, bench.OutcomeSessionError, bench.FaultVariant, "AEE_EUNABLETOLOAD"},
 		{"session", 1, "ggml-hex: HTP0 failed to open session : error 0x80000414", nil, bench.OutcomeSessionError, bench.FaultDevice, "reboot"},
 		{"dsp died", 134, "ggml-hex: dspqueue_read failed: 0x0000002e\nggml/src/ggml-hexagon.cpp:1: GGML_ABORT", nil, bench.OutcomeSessionError, bench.FaultVariant, "DSP process died"},
+		{"dsp died before a map", 134, "ggml-hex: HTP0 buffer mapping failed : domain_id 3 size 274432 fd 4 error 0x00000068", nil, bench.OutcomeSessionError, bench.FaultVariant, "DSP process died"},
 		{"map", 1, "ggml-hex: HTP0 buffer mapping failed : domain_id 3 size 915000000 error 0x00000001", nil, bench.OutcomeMemLimit, bench.FaultDevice, "memory"},
 		{"bionic linker", 1, `CANNOT LINK EXECUTABLE "./llama-bench": library "libggml.so" not found`, nil, bench.OutcomeLinkError, bench.FaultVariant, "library"},
 		{"glibc linker", 127, "./llama-bench: error while loading shared libraries: libggml.so: cannot open shared object file", nil, bench.OutcomeLinkError, bench.FaultVariant, "library"},
