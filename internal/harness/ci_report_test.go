@@ -397,7 +397,7 @@ func hostileArtifacts(t *testing.T, count int) {
 func TestHostileArtifacts(t *testing.T) { hostileArtifacts(t, 60) }
 
 func TestTenThousandHostileArtifacts(t *testing.T) {
-	heavy(t)
+	long(t)
 	hostileArtifacts(t, 10_000)
 }
 
