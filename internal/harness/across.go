@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/term"
-
 	"hexab/internal/across"
 	"hexab/internal/compare"
 	"hexab/internal/report"
@@ -31,8 +29,7 @@ func Compare(a, b string) error {
 		return err
 	}
 	r := across.Sets(first, second)
-	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	if _, err := w.Out.Write(report.Across(r, report.Options{Width: w.Width, Color: colour})); err != nil {
+	if _, err := w.Out.Write(report.Across(r, w.reportOptions())); err != nil {
 		return err
 	}
 	if len(r.Rows) == 0 {

@@ -4,18 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
-
-	"golang.org/x/term"
 
 	"hexab/internal/arm"
 	"hexab/internal/bench"
 	"hexab/internal/counters"
-	"hexab/internal/device"
-	"hexab/internal/diagnose"
-	"hexab/internal/llamabench"
 	"hexab/internal/report"
 )
 
@@ -97,8 +91,7 @@ func Costs(ctx context.Context, o CostOptions) (err error) {
 			costs = append(costs, c)
 		}
 	}
-	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	_, err = w.Out.Write(report.Costs(costs, "pp"+strconv.Itoa(o.Prompt), report.Options{Width: w.Width, Color: colour}))
+	_, err = w.Out.Write(report.Costs(costs, "pp"+strconv.Itoa(o.Prompt), w.reportOptions()))
 	return err
 }
 
@@ -131,23 +124,11 @@ func (s *session) cost(ctx context.Context, a bench.Arm, model string, test benc
 
 // countersOf runs llama-bench once and gives its cost counters.
 func (s *session) countersOf(ctx context.Context, a bench.Arm, model string, test bench.Test, repetitions int) (counters.Set, error) {
-	args, err := llamabench.Arguments(s.models[model], []bench.Test{test}, repetitions, arm.Arguments(a))
+	log, err := s.untimed(ctx, a, model, []bench.Test{test}, repetitions, "", launchTimeoutEmbedded)
 	if err != nil {
 		return nil, err
 	}
-	log := &cappedBuffer{limit: maxKept}
-	timed, cancel := context.WithTimeoutCause(ctx, launchTimeoutEmbedded, errLaunchTimeout)
-	defer cancel()
-	script := s.script(a, "./llama-bench", append(args, "--no-warmup")) + "; s=$?; " + s.showCounters(a) + "exit $s"
-	exit, err := s.target.Run(timed, device.Command{Script: script, Stderr: log})
-	if err != nil {
-		return nil, err
-	}
-	if exit.Status != 0 {
-		finding := diagnose.Launch(exit.Status, log.String(), nil)
-		return nil, &PreflightError{Outcome: finding.Outcome, Fault: finding.Fault, Reason: finding.Reason, Evidence: finding.Evidence}
-	}
-	set, found, err := counters.Find(log.String())
+	set, found, err := counters.Find(log)
 	if err == nil && !found {
 		err = errors.New("the launch left no counters")
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -111,24 +112,12 @@ func (s *session) placement(ctx context.Context, a bench.Arm, f workload) (llama
 		return placement, nil
 	}
 	s.w.Note("where %s computes %s: an untimed launch", a.Label, f.Alias)
-	args, err := llamabench.Arguments(s.models[f.Alias], []bench.Test{{Prompt: 16}, {Gen: 1}}, 1, arm.Arguments(a))
+	log, err := s.untimed(ctx, a, f.Alias, []bench.Test{{Prompt: 16}, {Gen: 1}}, 1, llamabench.SchedulerLog+" ", launchTimeoutPhone)
 	if err != nil {
 		return nil, err
-	}
-	log := &cappedBuffer{limit: maxKept}
-	timed, cancel := context.WithTimeoutCause(ctx, launchTimeoutPhone, errLaunchTimeout)
-	defer cancel()
-	command := s.script(a, llamabench.SchedulerLog+" ./llama-bench", append(args, "--no-warmup"))
-	exit, err := s.target.Run(timed, device.Command{Script: command, Stderr: log})
-	if err != nil {
-		return nil, err
-	}
-	if exit.Status != 0 {
-		finding := diagnose.Launch(exit.Status, log.String(), nil)
-		return nil, &PreflightError{Outcome: finding.Outcome, Fault: finding.Fault, Reason: finding.Reason, Evidence: finding.Evidence}
 	}
 	name, _ := onNPU(a)
-	if placement = llamabench.ReadPlacement(log.String()); placement.Share(npuFamily(name)) == 0 {
+	if placement = llamabench.ReadPlacement(log); placement.Share(npuFamily(name)) == 0 {
 		return nil, &PreflightError{Outcome: bench.OutcomeSessionError, Fault: bench.FaultVariant,
 			Reason: fmt.Sprintf("no operation is computed on %s; the scheduler placed: %s", name, strings.Join(placement.Elsewhere(npuFamily(name)), ", "))}
 	}
@@ -140,6 +129,29 @@ func (s *session) placement(ctx context.Context, a bench.Arm, f workload) (llama
 		return nil, err
 	}
 	return placement, renameio.WriteFile(cached, text, 0o644)
+}
+
+// untimed runs llama-bench once without warm-up, for what it logs: with the
+// NPU's counters at the end where there are some. environment is put before the
+// program. A failure of the program is a *PreflightError.
+func (s *session) untimed(ctx context.Context, a bench.Arm, model string, tests []bench.Test, repetitions int, environment string, limit time.Duration) (string, error) {
+	args, err := llamabench.Arguments(s.models[model], tests, repetitions, arm.Arguments(a))
+	if err != nil {
+		return "", err
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, limit, errLaunchTimeout)
+	defer cancel()
+	script := s.script(a, environment+"./llama-bench", append(args, "--no-warmup")) + "; s=$?; " + s.showCounters(a) + "exit $s"
+	log := &cappedBuffer{limit: maxKept}
+	exit, err := s.target.Run(timed, device.Command{Script: script, Stderr: log})
+	if err != nil {
+		return "", err
+	}
+	if exit.Status != 0 {
+		finding := diagnose.Launch(exit.Status, log.String(), nil)
+		return "", &PreflightError{Outcome: finding.Outcome, Fault: finding.Fault, Reason: finding.Reason, Evidence: finding.Evidence}
+	}
+	return log.String(), nil
 }
 
 // PreflightError is a fault found before anything was timed.

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"hexab/internal/backendops"
 	"hexab/internal/bench"
 	"hexab/internal/device"
@@ -106,7 +104,6 @@ func Ops(ctx context.Context, o OpsOptions) (err error) {
 	backend := backendOf(one.arm)
 	w.Note("test-backend-ops %s of %s on %s, backend %s", o.Mode, one.arm.Label, where.Serial, backend)
 	r, failure := one.operations(ctx, one.arm, o, opsTimeout, log)
-	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	title := fmt.Sprintf("%s of %s (backend %s%s) on %s", map[backendops.Mode]string{backendops.Test: "correctness", backendops.Perf: "speed"}[o.Mode],
 		one.arm.Label, backend, described(r.Description), where.Serial)
 	if where.Simulated {
@@ -116,7 +113,7 @@ func Ops(ctx context.Context, o OpsOptions) (err error) {
 		title = "INCOMPLETE " + title
 	}
 	if failure == nil || len(r.Cases) > 0 {
-		if _, err := w.Out.Write(report.Operations(r, title, where.Simulated, report.Options{Width: w.Width, Color: colour})); err != nil {
+		if _, err := w.Out.Write(report.Operations(r, title, where.Simulated, w.reportOptions())); err != nil {
 			return err
 		}
 		fmt.Fprintf(w.Out, "\nLog: %s\n", log.Name())

@@ -67,9 +67,14 @@ func (w *Workspace) present(a *store.Archive) error {
 	return w.show(c, run, a.Dir())
 }
 
+// reportOptions are those of what is printed: as wide as the terminal, and
+// without colour elsewhere or where NO_COLOR asks for none.
+func (w *Workspace) reportOptions() report.Options {
+	return report.Options{Width: w.Width, Color: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""}
+}
+
 func (w *Workspace) show(c compare.Comparisons, run bench.Run, dir string) error {
-	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	if _, err := w.Out.Write(report.Terminal(c, run, report.Options{Width: w.Width, Color: colour})); err != nil {
+	if _, err := w.Out.Write(report.Terminal(c, run, w.reportOptions())); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.Out, "\nArchive: %s\n", dir)

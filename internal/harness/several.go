@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"hexab/internal/report"
 	"hexab/internal/store"
@@ -164,8 +161,7 @@ func (w *Workspace) showParts(parts []*part) error {
 		all = append(all, one)
 	}
 	if len(all) > 0 {
-		colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-		if _, err := w.Out.Write(report.Combined(all, report.Options{Width: w.Width, Color: colour})); err != nil {
+		if _, err := w.Out.Write(report.Combined(all, w.reportOptions())); err != nil {
 			return err
 		}
 	}
