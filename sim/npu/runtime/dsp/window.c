@@ -33,6 +33,19 @@ static struct {
     uintptr_t end;
 } w = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = WINDOW_END};
 
+/* A thread that faults while it holds the lock looks at the regions once more, from its handler. */
+static _Thread_local volatile bool holds;
+
+static void lock(void) {
+    pthread_mutex_lock(&w.lock);
+    holds = true;
+}
+
+static void unlock(void) {
+    holds = false;
+    pthread_mutex_unlock(&w.lock);
+}
+
 void window_init(void) {
     int64_t mib = env_number("HEXSIM_WINDOW_MIB", (int64_t)((WINDOW_END - WINDOW_START) >> 20), 8,
                              (int64_t)((WINDOW_END - WINDOW_START) >> 20));
@@ -123,14 +136,14 @@ static void * map(size_t bytes, int fd, enum region_kind kind, int app_fd, const
                   uintptr_t to) {
     bytes        = (bytes + 4095) & ~(size_t)4095;
     uintptr_t at = 0;
-    pthread_mutex_lock(&w.lock);
+    lock();
     if (bytes && bytes < EXTENDED_END && w.n < MAX_REGIONS) {
         at = from ? place_low(from, to, bytes, fd) : place_high(bytes, fd);
         if (at) {
             insert(at, bytes, kind, app_fd, name);
         }
     }
-    pthread_mutex_unlock(&w.lock);
+    unlock();
     return (void *)at;
 }
 
@@ -148,7 +161,7 @@ void * window_map_vtcm(size_t bytes) {
 }
 
 void window_unmap(void * base) {
-    pthread_mutex_lock(&w.lock);
+    lock();
     for (size_t i = 0; i < w.n; i++) {
         if (w.region[i].base == (uintptr_t)base) {
             munmap(base, w.region[i].bytes);
@@ -157,16 +170,15 @@ void window_unmap(void * base) {
             break;
         }
     }
-    pthread_mutex_unlock(&w.lock);
+    unlock();
 }
 
 bool window_find(uintptr_t address, bool near, struct region * found) {
     bool ok        = false;
     uintptr_t best = 16 * GUARD; /* farther than that, a neighbour explains nothing */
-    /* Called by the fault handler too, perhaps by a thread that holds the lock: then read without it. */
-    int locked = pthread_mutex_trylock(&w.lock);
-    for (int tries = 0; locked && tries < 1000; tries++) {
-        locked = pthread_mutex_trylock(&w.lock);
+    bool held      = holds;
+    if (!held) {
+        lock();
     }
     for (size_t i = 0; i < w.n; i++) {
         const struct region * r = &w.region[i];
@@ -182,8 +194,8 @@ bool window_find(uintptr_t address, bool near, struct region * found) {
             }
         }
     }
-    if (!locked) {
-        pthread_mutex_unlock(&w.lock);
+    if (!held) {
+        unlock();
     }
     return ok;
 }
