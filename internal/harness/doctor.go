@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"runtime"
+	"slices"
+	"strings"
 
 	"hexab/internal/bench"
 	"hexab/internal/host"
@@ -29,7 +32,11 @@ func Doctor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := w.machine().Check(ctx, w.Cache, append(w.needs(), host.Clang19, host.CrossArm64, host.QEMU, host.SSH, host.NPM)...)
+	return w.doctor(ctx, w.machine())
+}
+
+func (w *Workspace) doctor(ctx context.Context, machine host.Machine) error {
+	report, err := machine.Check(ctx, w.Cache, append(w.needs(), host.CCache, host.Clang19, host.CrossArm64, host.QEMU, host.SSH, host.NPM)...)
 	if err != nil {
 		return err
 	}
@@ -43,7 +50,8 @@ func Doctor(ctx context.Context) error {
 	for _, n := range w.needs() {
 		common = append(common, toolFinding(tools[n.Tool], false))
 	}
-	w.section("every platform", append(common, w.sourceFinding(tools[host.NPM.Tool])))
+	common = append(common, toolFinding(tools[host.CCache.Tool], true), w.sourceFinding(tools[host.NPM.Tool]))
+	w.section("every platform", common)
 	w.section("sim: the embedded phone, with a simulated NPU", []finding{toolFinding(tools[host.Clang19.Tool], false)})
 	w.section("linux-arm64: Linux boards, over adb or SSH", []finding{
 		toolFinding(tools[host.CrossArm64.Tool], false), toolFinding(tools[host.SSH.Tool], false),
@@ -51,13 +59,27 @@ func Doctor(ctx context.Context) error {
 	})
 	w.section("android-arm64: phones", []finding{w.kitFinding(kindNDK), w.kitFinding(kindHexagon)})
 	w.section("models", w.modelFindings())
+	w.next(report)
 	return nil
+}
+
+// next says how to get the programs that are missing. npm is left out: it may
+// never be needed, and is then installed by itself.
+func (w *Workspace) next(report host.Report) {
+	missing := slices.DeleteFunc(report.Missing(), func(f host.Found) bool { return f.Need.Tool == host.NPM.Tool })
+	switch commands := report.Commands(missing); {
+	case len(missing) == 0:
+	case len(commands) == 0:
+		fmt.Fprintf(w.Out, "\nno package manager that is known was found: install by hand what is missing\n")
+	default:
+		fmt.Fprintf(w.Out, "\nto install what is missing and optional:\n  %s\n", strings.Join(commands, " && "))
+	}
 }
 
 func (w *Workspace) section(title string, findings []finding) {
 	fmt.Fprintf(w.Out, "\n%s\n", title)
 	for _, f := range findings {
-		fmt.Fprintf(w.Out, "  %-9s %-28s %s\n", f.state, f.name, f.text)
+		fmt.Fprintln(w.Out, strings.TrimRight(fmt.Sprintf("  %-9s %-28s %s", f.state, f.name, f.text), " "))
 	}
 }
 
@@ -118,6 +140,9 @@ func (w *Workspace) sdkPlan(s *models.SDK) string {
 	text := fmt.Sprintf("%s from %s, about %s unpacked", bench.Bytes(s.Bytes), from, bench.Bytes(unpackedSize(s)))
 	if accepted, err := w.acceptedLicences(); s.NeedsAcceptance && (err != nil || !accepted[w.sdkItem(s).licence.key()]) {
 		text += "; its licence has to be accepted"
+	}
+	if runtime.GOARCH != "amd64" {
+		text += "; its programs run on amd64 machines only"
 	}
 	return text
 }

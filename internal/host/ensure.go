@@ -63,20 +63,12 @@ func (m Machine) Ensure(ctx context.Context, cache string, needs ...Need) (Repor
 	if err != nil || len(missing) == 0 {
 		return report, err
 	}
-	at := slices.IndexFunc(managers, func(p manager) bool { return p.name == report.Manager })
-	if at < 0 {
+	pm, known := managerOf(report.Manager)
+	if !known {
 		return report, &MissingError{Missing: missing, Reason: "no known package manager was found; install these by hand"}
 	}
 	packages := packagesFor(missing, report.Manager)
-	pm := managers[at]
-	sudo := ""
-	if !report.Root {
-		sudo = "sudo "
-	}
-	failed := &MissingError{Missing: missing, Commands: []string{sudo + pm.install + " " + strings.Join(packages, " ")}}
-	if pm.automatic {
-		failed.Commands = append([]string{sudo + pm.program + " update"}, failed.Commands...)
-	}
+	failed := &MissingError{Missing: missing, Commands: report.Commands(missing)}
 	switch {
 	case !pm.automatic:
 		return report, failed
@@ -107,6 +99,33 @@ func (m Machine) Ensure(ctx context.Context, cache string, needs ...Need) (Repor
 		err = &MissingError{Missing: missing, Reason: "the packages were installed, but this remains: the distribution's are too old?"}
 	}
 	return report, err
+}
+
+// Commands are the command lines that install what is missing, in order; none
+// where the package manager is not known.
+func (r Report) Commands(missing []Found) []string {
+	pm, known := managerOf(r.Manager)
+	packages := packagesFor(missing, r.Manager)
+	if !known || len(packages) == 0 {
+		return nil
+	}
+	sudo := ""
+	if !r.Root {
+		sudo = "sudo "
+	}
+	commands := []string{sudo + pm.install + " " + strings.Join(packages, " ")}
+	if pm.automatic {
+		commands = append([]string{sudo + pm.program + " update"}, commands...)
+	}
+	return commands
+}
+
+func managerOf(name string) (manager, bool) {
+	at := slices.IndexFunc(managers, func(p manager) bool { return p.name == name })
+	if at < 0 {
+		return manager{}, false
+	}
+	return managers[at], true
 }
 
 func (m Machine) note(format string, args ...any) {

@@ -54,7 +54,7 @@ var (
 	Compiler = Need{Tool: "C and C++ compiler", Programs: [][]string{{"gcc", "clang", "cc"}, {"g++", "clang++", "c++"}}, Args: []string{"--version"},
 		Packages: map[string][]string{"apt": {"gcc", "g++", "libc6-dev"}, "dnf": {"gcc", "gcc-c++"}, "pacman": {"gcc"}, "apk": {"gcc", "g++", "musl-dev", "linux-headers"}}, Why: "to build llama.cpp"}
 	Clang19 = Need{Tool: "clang 19", Programs: [][]string{{"clang-19"}, {"clang++-19"}, {"ld.lld-19"}}, Args: []string{"-dumpversion"}, AtLeast: "19",
-		Packages: map[string][]string{"apt": {"clang-19", "lld-19"}, "dnf": {"clang", "lld"}, "pacman": {"clang", "lld"}, "apk": {"clang19", "lld19"}}, Why: "to build the Hexagon backend and its DSP libraries for the simulator"}
+		Packages: map[string][]string{"apt": {"clang-19", "lld-19"}, "dnf": {"clang", "lld"}, "pacman": {"clang", "lld"}, "apk": {"clang19", "lld19"}}, Why: "to build the Hexagon backend for the simulator and for Linux boards"}
 	ADB = Need{Tool: "adb", Programs: [][]string{{"adb"}}, Args: []string{"version"},
 		Packages: map[string][]string{"apt": {"adb"}, "dnf": {"android-tools"}, "pacman": {"android-tools"}, "apk": {"android-tools"}}, Why: "to reach phones, the embedded one too"}
 	// CrossArm64 builds for Linux boards. Elsewhere than on Debian and Ubuntu
@@ -67,6 +67,8 @@ var (
 		Packages: map[string][]string{"apt": {"qemu-user"}, "dnf": {"qemu-user"}, "pacman": {"qemu-user"}, "apk": {"qemu-aarch64"}}, Why: "to run programs for arm64 on the embedded phone (profile arm64)"}
 	SSH = Need{Tool: "OpenSSH client", Programs: [][]string{{"ssh"}, {"sftp"}},
 		Packages: map[string][]string{"apt": {"openssh-client"}, "dnf": {"openssh-clients"}, "pacman": {"openssh"}, "apk": {"openssh-client"}}, Why: "to reach Linux boards (-device=ssh:user@host)"}
+	CCache = Need{Tool: "ccache", Programs: [][]string{{"ccache"}}, Args: []string{"--version"},
+		Packages: every("ccache"), Why: "to compile once what several builds share"}
 	NPM = Need{Tool: "npm", Programs: [][]string{{"npm"}}, Args: []string{"--version"},
 		Packages: withCertificates("npm"), Why: "to fetch llama.cpp where GitHub is out of reach"}
 )
