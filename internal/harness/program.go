@@ -86,7 +86,7 @@ func openSingle(ctx context.Context, o ProgramOptions, needsModel bool) (one *si
 			return nil, &UsageError{err}
 		}
 	}
-	builder, err := w.Builder(ctx)
+	builder, err := w.Builder(ctx, specs[0].Variant)
 	if err != nil {
 		return nil, err
 	}

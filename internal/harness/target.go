@@ -254,7 +254,7 @@ func Phone(ctx context.Context, profile string) error {
 	if err != nil {
 		return err
 	}
-	builder, err := w.Builder(ctx)
+	builder, err := w.Builder(ctx, w.known()...)
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func Test(ctx context.Context, long bool) error {
 // each variant's bundle (HEXAB_BUNDLE_CPU and so on), the simulated NPU, the
 // stand-in models.
 func (w *Workspace) testEnv(ctx context.Context) ([]string, error) {
-	builder, err := w.Builder(ctx)
+	builder, err := w.Builder(ctx, w.known()...)
 	if err != nil {
 		return nil, err
 	}

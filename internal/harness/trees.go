@@ -81,7 +81,7 @@ func (w *Workspace) trees(ctx context.Context, specs []arm.Spec, o Options) (t *
 			continue
 		}
 		if spec.Tree == "" {
-			if t.builders[""], err = w.Builder(ctx); err != nil {
+			if t.builders[""], err = w.Builder(ctx, t.wants(specs).variants...); err != nil {
 				return t, err
 			}
 			continue
@@ -121,7 +121,7 @@ func (t *trees) add(ctx context.Context, w *Workspace, name, ref, repo string) e
 	if err != nil {
 		return err
 	}
-	if t.builders[name], err = at.Builder(ctx); err != nil {
+	if t.builders[name], err = at.Builder(ctx, at.known()...); err != nil {
 		return err
 	}
 	label := commit

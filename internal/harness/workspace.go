@@ -225,10 +225,19 @@ func (w *Workspace) pin() source.Pin {
 	return pin
 }
 
-// Builder makes bundles, after the machine was given what that takes.
-func (w *Workspace) Builder(ctx context.Context) (*build.Builder, error) {
-	report, err := w.machine().Ensure(ctx, w.Cache, w.needs()...)
-	if err != nil {
+// Builder makes bundles of the variants, after the machine was given what that
+// takes. A machine that lacks something is a new one: then what the simulated
+// NPU and quick builds take is asked for in the same breath.
+func (w *Workspace) Builder(ctx context.Context, variants ...bench.Variant) (*build.Builder, error) {
+	machine, needs := w.machine(), w.needs()
+	report, err := machine.Check(ctx, w.Cache, needs...)
+	if err == nil && len(report.Missing()) > 0 {
+		needs = append(needs, host.CCache)
+		if slices.ContainsFunc(variants, w.Variants.NeedsSDK) {
+			needs = append(needs, host.Clang19)
+		}
+	}
+	if report, err = machine.Ensure(ctx, w.Cache, needs...); err != nil {
 		return nil, err
 	}
 	tree, err := w.Source(ctx)
@@ -272,7 +281,7 @@ func Build(ctx context.Context, variant bench.Variant, platform string) error {
 	if known := w.Variants[variant].Platforms; !slices.Contains(known, p) {
 		return usage("platform: %q is not one of those that %s is built for: %v", p, variant, known)
 	}
-	builder, err := w.Builder(ctx)
+	builder, err := w.Builder(ctx, variant)
 	if err != nil {
 		return err
 	}

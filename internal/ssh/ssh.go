@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,8 +55,11 @@ func ParseTarget(text string) (Target, error) {
 		}
 		t.Host, t.Port = host, int(n)
 	}
-	t.Host = strings.TrimSuffix(strings.TrimPrefix(t.Host, "["), "]")
-	if !hostName.MatchString(t.Host) {
+	if inner, ok := strings.CutPrefix(t.Host, "["); ok && strings.HasSuffix(inner, "]") {
+		t.Host = inner[:len(inner)-1]
+	}
+	_, notIP := netip.ParseAddr(t.Host)
+	if !hostName.MatchString(t.Host) || strings.Contains(t.Host, ":") && notIP != nil {
 		return Target{}, fmt.Errorf("%q is not a host (want user@host or user@host:port)", t.Host)
 	}
 	return t, nil

@@ -55,7 +55,7 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("%q: %q reads as %+v, %v", text, got, again, err)
 		}
 	}
-	for _, text := range []string{"", "@", "me@", "-oProxyCommand=x", "me@-oX", "a b", "me@h:0", "me@h:99999", "a@b@c", "h;id", "-x@h"} {
+	for _, text := range []string{"", "@", "me@", "-oProxyCommand=x", "me@-oX", "a b", "me@h:0", "me@h:99999", "a@b@c", "h;id", "-x@h", "0:]", "h:", "[::1", "::1]", "a:b:c"} {
 		if got, err := ssh.ParseTarget(text); err == nil {
 			t.Errorf("%q was taken as %+v", text, got)
 		}
