@@ -22,14 +22,16 @@ type Reading struct {
 // CPUTime is CPU time in clock ticks over all cores.
 type CPUTime struct{ Busy, Total int64 }
 
-// sensorScript prints everything in one round trip, in sections.
-const sensorScript = `echo "@boot"; cat /proc/sys/kernel/random/boot_id 2>/dev/null
-echo "@memory"; grep MemAvailable /proc/meminfo 2>/dev/null
-echo "@cpu"; grep '^cpu ' /proc/stat 2>/dev/null
-echo "@zones"; for z in /sys/class/thermal/thermal_zone*; do echo "$(cat $z/type 2>/dev/null)=$(cat $z/temp 2>/dev/null)"; done
-echo "@thermal"; dumpsys thermalservice 2>/dev/null | head -n 200
-echo "@battery"; dumpsys battery 2>/dev/null | head -n 60
-echo "@power"; dumpsys power 2>/dev/null | grep -m 1 mWakefulness=`
+// sensorScript prints everything in one round trip, in sections. Files are read
+// by the shell's own means: a phone has up to a hundred zones, and a process
+// for each would take longer than the rest together and warm what it measures.
+const sensorScript = `{ echo "@boot"; read -r v </proc/sys/kernel/random/boot_id && echo "$v"
+echo "@memory"; while read -r k v w; do [ "$k" = MemAvailable: ] && echo "$k $v $w" && break; done </proc/meminfo
+echo "@cpu"; read -r v </proc/stat && echo "$v"
+echo "@zones"; for z in /sys/class/thermal/thermal_zone*; do k=; v=; read -r k <"$z/type"; read -r v <"$z/temp"; echo "$k=$v"; done
+echo "@thermal"; dumpsys thermalservice | head -n 200
+echo "@battery"; dumpsys battery | head -n 60
+echo "@power"; dumpsys power | grep -m 1 mWakefulness=; } 2>/dev/null`
 
 // ReadSensors asks a device for its sensors. What can not be read stays nil.
 func ReadSensors(ctx context.Context, d Device) (Reading, error) {

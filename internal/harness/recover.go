@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"hexab/internal/bench"
@@ -17,7 +18,9 @@ const (
 	// maxAttempts bounds the attempts at one launch, or at one step of the
 	// preparations, before the run goes on without it.
 	maxAttempts = 3
-	// maxFailures in a row of one cell (a model with an arm): it is given up.
+	// maxFailures in a row of one cell (a model with an arm): it is given up. A
+	// launch that the link was lost to counts once, however often it was tried:
+	// a loose cable is not the cell's.
 	maxFailures = 3
 	// maxDeviceFaults in a row over all cells: the run stops.
 	maxDeviceFaults = 6
@@ -80,7 +83,9 @@ func (t *tally) count(r bench.Record) {
 		t.cells[cellOf(r.Launch)], t.device = 0, 0
 	case r.Outcome == bench.OutcomeNotRun:
 	default:
-		t.cells[cellOf(r.Launch)]++
+		if r.Fault != bench.FaultInfrastructure {
+			t.cells[cellOf(r.Launch)]++
+		}
 		switch r.Outcome {
 		case bench.OutcomeRebooted, bench.OutcomeTransportLost, bench.OutcomeNoSpace, bench.OutcomeKilled, bench.OutcomeThrottled:
 			t.device++
@@ -113,6 +118,17 @@ func settled(records []bench.Record, t *tally) map[int]bool {
 		done[r.Seq] = !repeatable(r) && (r.Outcome != bench.OutcomeNotRun || t.givenUp(r.Launch))
 	}
 	return done
+}
+
+// lostToTheLink are the launches of the plan whose last record is a fault of the
+// infrastructure, but for those of cells that were given up.
+func (s *session) lostToTheLink() map[int]bool {
+	lost := map[int]bool{}
+	for _, r := range s.archive.Records() {
+		lost[r.Seq] = r.Fault == bench.FaultInfrastructure && repeatable(r) && !s.tally.givenUp(r.Launch)
+	}
+	maps.DeleteFunc(lost, func(_ int, is bool) bool { return !is })
+	return lost
 }
 
 // one runs a launch, again after faults from outside, and journals every
@@ -149,6 +165,9 @@ func (s *session) one(ctx context.Context, l bench.Launch) (bench.Record, error)
 			return record, fmt.Errorf("the device is out of reach: %w", lost)
 		case s.tally.device >= maxDeviceFaults:
 			return record, fmt.Errorf("%d faults of the device in a row, the last: %s", s.tally.device, record.Reason)
+		case try >= maxAttempts && record.Fault == bench.FaultInfrastructure:
+			s.tally.cells[cellOf(l)]++
+			return record, nil
 		case !repeatable(record) || try >= maxAttempts || s.tally.givenUp(l):
 			return record, nil
 		}

@@ -340,13 +340,32 @@ func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, f
 	return unlock, nil
 }
 
-// launches runs what the journal does not have yet.
+// launches runs what the journal does not have yet. What the link was lost to
+// in every attempt is tried once more at the end, as a resumed run would: one
+// block less can cost the verdict. A run that ends at a look does without,
+// since what was judged there must stay as it was.
 func (s *session) launches(ctx context.Context) error {
 	done := settled(s.archive.Records(), &s.tally)
 	s.heat.recall(s.archive.Records())
+	over, err := s.through(ctx, func(l bench.Launch) bool { return !done[l.Seq] })
+	if over || err != nil || s.run.Until > 0 {
+		return err
+	}
+	lost := s.lostToTheLink()
+	if len(lost) == 0 {
+		return nil
+	}
+	s.w.Note("%d launches that the link was lost to are tried once more", len(lost))
+	_, err = s.through(ctx, func(l bench.Launch) bool { return lost[l.Seq] })
+	return err
+}
+
+// through runs the plan's launches that are wanted, in its order. over tells
+// that the run has ended at a look.
+func (s *session) through(ctx context.Context, wanted func(bench.Launch) bool) (over bool, err error) {
 	left := 0
 	for _, l := range s.run.Plan {
-		if !done[l.Seq] {
+		if wanted(l) {
 			left++
 		}
 	}
@@ -355,23 +374,23 @@ func (s *session) launches(ctx context.Context) error {
 	defer m.end()
 	defer m.tick(ctx)()
 	for _, l := range s.run.Plan {
-		if done[l.Seq] {
+		if !wanted(l) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("interrupted: %w", context.Cause(ctx))
+			return false, fmt.Errorf("interrupted: %w", context.Cause(ctx))
 		}
 		if over, err := s.enough(l); over || err != nil {
-			return err
+			return over, err
 		}
 		m.step(l.Model + " " + l.Arm)
 		record, err := s.one(ctx, l)
 		if err != nil {
-			return err
+			return false, err
 		}
 		m.stepped(fmt.Sprintf("%-12s %-20s %s", l.Model, l.Arm, summary(record)), record.Outcome != bench.OutcomeOK)
 	}
-	return nil
+	return false, nil
 }
 
 // summary is a launch in a few words for the progress line.
