@@ -150,26 +150,28 @@ func (w *Workspace) showParts(parts []*part) error {
 			failures = append(failures, fmt.Errorf("%s: %w", p.name, p.failure))
 		}
 		fmt.Fprintln(w.Out)
-		if p.dir == "" {
-			continue
-		}
 		one, err := onDevice(p)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", p.name, err))
-			continue
+			one = report.OnDevice{Device: p.name, Failure: err.Error()}
 		}
 		all = append(all, one)
 	}
-	if len(all) > 0 {
-		if _, err := w.Out.Write(report.Combined(all, w.reportOptions())); err != nil {
-			return err
-		}
+	if _, err := w.Out.Write(report.Combined(all, w.reportOptions())); err != nil {
+		return err
 	}
 	return errors.Join(failures...)
 }
 
 // onDevice reads what a part measured.
 func onDevice(p *part) (report.OnDevice, error) {
+	failed := ""
+	if p.failure != nil {
+		failed = p.failure.Error()
+	}
+	if p.dir == "" { // it failed before anything was to be measured
+		return report.OnDevice{Device: p.name, Failure: failed}, nil
+	}
 	run, records, _, err := store.Read(p.dir)
 	if err != nil {
 		return report.OnDevice{}, err
@@ -178,7 +180,7 @@ func onDevice(p *part) (report.OnDevice, error) {
 		return report.OnDevice{}, err
 	}
 	c, err := judge(run, records)
-	return report.OnDevice{Device: p.name, Comparisons: c, Run: run}, err
+	return report.OnDevice{Device: p.name, Comparisons: c, Run: run, Failure: failed}, err
 }
 
 // prefixed writes whole lines, each with a prefix, so that those of several

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -135,5 +136,23 @@ func TestBusyDevice(t *testing.T) {
 	}
 	if _, records, _, err := store.Read(dir); err != nil || len(records) != 2 {
 		t.Errorf("%d records, %v", len(records), err)
+	}
+}
+
+// A device that could not be used stands in the table of all with its reason.
+func TestFailedDeviceIsInTheTableOfAll(t *testing.T) {
+	s, _ := onScripted(t, &scripted{}, 2)
+	if err := s.launches(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := &Workspace{Out: &out}
+	err := w.showParts([]*part{{name: "A1", dir: s.archive.Dir()}, {name: "B2", failure: errors.New("B2 is unauthorized")}})
+	if ExitStatus(err) != 1 || !strings.Contains(err.Error(), "B2 is unauthorized") {
+		t.Errorf("%v", err)
+	}
+	_, all, _ := strings.Cut(out.String(), "All devices: 2\n")
+	if !strings.Contains(all, "A1") || !strings.Contains(all, "no data") || !strings.Contains(all, "B2: B2 is unauthorized") {
+		t.Errorf("%s", out.String())
 	}
 }

@@ -15,11 +15,18 @@ type OnDevice struct {
 	Device      string
 	Comparisons compare.Comparisons
 	Run         bench.Run
+	// Failure is why the device's part is not whole; empty when it is. Where
+	// nothing was measured Run has no plan.
+	Failure string
 }
+
+// nothing tells that the device has no part but its failure.
+func (d OnDevice) nothing() bool { return len(d.Run.Plan) == 0 && len(d.Run.Models) == 0 }
 
 // Combined renders the comparisons of several devices in one table. Verdicts and
 // q values are those of each device's own table: nothing is pooled, since a
-// difference on one device says nothing of another.
+// difference on one device says nothing of another. A device that failed has its
+// place all the same, and its reason below the table.
 func Combined(list []OnDevice, o Options) []byte {
 	var b bytes.Buffer
 	put := func(text string) {
@@ -42,7 +49,12 @@ func Combined(list []OnDevice, o Options) []byte {
 	b.WriteString(text)
 	simulated := map[bool]int{}
 	for _, d := range list {
-		simulated[d.Comparisons.Simulated]++
+		if d.Failure != "" {
+			put(clean(d.Device) + ": " + clean(d.Failure))
+		}
+		if !d.nothing() {
+			simulated[d.Comparisons.Simulated]++
+		}
 	}
 	switch {
 	case simulated[true] > 0 && simulated[false] > 0:
@@ -72,6 +84,14 @@ func combinedGrid(list []OnDevice, tall bool) grid {
 	g.column("t/s", true)
 	g.differenceColumns("")
 	for _, d := range list {
+		if d.nothing() {
+			row := []string{combinedName(d)}
+			for range len(g.header) - 2 {
+				row = append(row, "-")
+			}
+			g.rows = append(g.rows, append(row, failedVerdict))
+			continue
+		}
 		v := newView(d.Comparisons, d.Run)
 		for _, row := range v.perArm(tall).rows {
 			// perArm gives model, test, baseline's speed, arm, speed, difference.
@@ -81,6 +101,9 @@ func combinedGrid(list []OnDevice, tall bool) grid {
 	}
 	return g
 }
+
+// failedVerdict stands where a device has nothing to compare.
+const failedVerdict = "no data"
 
 func combinedName(d OnDevice) string {
 	name := shorten(clean(d.Device), maxModelName)
@@ -94,7 +117,12 @@ func combinedName(d OnDevice) string {
 func combinedStack(list []OnDevice, o Options) string {
 	var b strings.Builder
 	for _, d := range list {
-		lines := append([]string{combinedName(d)}, newView(d.Comparisons, d.Run).stack()...)
+		lines := []string{combinedName(d)}
+		if d.nothing() {
+			lines = append(lines, failedVerdict)
+		} else {
+			lines = append(lines, newView(d.Comparisons, d.Run).stack()...)
+		}
 		for i, line := range lines {
 			if i > 0 {
 				line = "  " + line
