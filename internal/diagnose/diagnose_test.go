@@ -1,6 +1,10 @@
 package diagnose
 
 import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,6 +27,11 @@ func TestLaunch(t *testing.T) {
 		{"garbled", 0, "", &llamabench.ParseError{Line: 3, Why: "not whole JSON"}, bench.OutcomeParseError, bench.FaultInfrastructure, "line 3"},
 		{"skel", 1, "ggml-hex: HTP0 failed to open session : error 0x80000406", nil, bench.OutcomeSessionError, bench.FaultVariant, "AEE_EUNABLETOLOAD"},
 		{"session", 1, "ggml-hex: HTP0 failed to open session : error 0x80000414", nil, bench.OutcomeSessionError, bench.FaultDevice, "reboot"},
+		{"no driver", 1, "ggml-hex: failed to load libcdsprpc.so: dlopen failed: library \"libcdsprpc.so\" not found\nerror: invalid device: HTP0", nil, bench.OutcomeSessionError, bench.FaultDevice, "libcdsprpc"},
+		{"start", 1, "ggml-hex: HTP0 failed to start session: 0x0000000d", nil, bench.OutcomeSessionError, bench.FaultDevice, "set up"},
+		{"two builds", 1, "ggml-hex: the DSP library does not fit (attach: error 0x00000014): x", nil, bench.OutcomeSessionError, bench.FaultVariant, "two variants"},
+		{"uri", 134, "ggml-hex: HTP0 failed to get URI (physical 0, virtual 1) : error 0x14. Falling back\nx.cpp:1: GGML_ASSERT(x) failed", nil, bench.OutcomeSessionError, bench.FaultDevice, "0x14"},
+		{"uri, then memory", 1, "ggml-hex: HTP0 failed to get URI : error 0x14. Falling back\nstd::bad_alloc", nil, bench.OutcomeMemLimit, bench.FaultDevice, "memory"},
 		{"dsp died", 134, "ggml-hex: dspqueue_read failed: 0x0000002e\nggml/src/ggml-hexagon.cpp:1: GGML_ABORT", nil, bench.OutcomeSessionError, bench.FaultVariant, "DSP process died"},
 		{"dsp died before a map", 134, "ggml-hex: HTP0 buffer mapping failed : domain_id 3 size 274432 fd 4 error 0x00000068", nil, bench.OutcomeSessionError, bench.FaultVariant, "DSP process died"},
 		{"map", 1, "ggml-hex: HTP0 buffer mapping failed : domain_id 3 size 915000000 error 0x00000001", nil, bench.OutcomeMemLimit, bench.FaultDevice, "memory"},
@@ -41,4 +50,59 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("%s: no evidence", test.name)
 		}
 	}
+}
+
+var update = flag.Bool("update", false, "write the table in docs/phone.md anew")
+
+// TestDocumentation keeps the errors in docs/phone.md true: its table of what
+// logs say is made from Rules, and each outcome has a row.
+func TestDocumentation(t *testing.T) {
+	const name, begin, end = "../../docs/phone.md", "<!-- made from internal/diagnose by its test -->\n", "<!-- end -->\n"
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	table, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no %q, %q", name, begin, end)
+	}
+	want := "| a log with | means | do | outcome, whose fault |\n|---|---|---|---|\n"
+	for _, r := range Rules {
+		want += fmt.Sprintf("| %s | %s | %s | %s, %s |\n", readable(r.Words), r.Cause, r.Advice, r.Outcome, r.Fault)
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if table != want {
+		t.Errorf("%s differs from the rules; write it anew with go test ./internal/diagnose -update", name)
+	}
+	for _, o := range bench.Outcomes {
+		if o != bench.OutcomeOK && !strings.Contains(string(text), "\n| "+string(o)+" |") {
+			t.Errorf("%s does not explain the outcome %s", name, o)
+		}
+	}
+}
+
+// readable shows an expression to people: its alternatives as code.
+func readable(words *regexp.Regexp) string {
+	plain := strings.NewReplacer(`(?i)`, "", `\b`, "", `.*`, "…").Replace(words.String())
+	depth, alternatives := 0, []string{""}
+	for _, c := range plain {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == '|' && depth == 0:
+			alternatives = append(alternatives, "")
+			continue
+		}
+		alternatives[len(alternatives)-1] += string(c)
+	}
+	for i, a := range alternatives {
+		alternatives[i] = "`" + strings.ReplaceAll(strings.TrimSpace(a), "|", `\|`) + "`"
+	}
+	return strings.Join(alternatives, ", ")
 }
