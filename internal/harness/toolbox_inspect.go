@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -173,12 +174,22 @@ func (w *Workspace) library(ctx context.Context, name string) (*inspect.Library,
 	if err != nil {
 		return nil, err
 	}
-	var listing, complaints bytes.Buffer
-	_, err = proc.Run(ctx, proc.Command{Path: program, Args: append(args, "-d", path), Stdout: &listing, Stderr: &complaints})
-	if err != nil {
-		return nil, err
+	// The listing is read while it is written.
+	listing, written := io.Pipe()
+	var library *inspect.Library
+	analysed := make(chan error, 1)
+	go func() {
+		var err error
+		library, err = inspect.Analyse(listing, symbols)
+		listing.CloseWithError(err)
+		analysed <- err
+	}()
+	_, failed := proc.Run(ctx, proc.Command{Path: program, Args: append(args, "-d", path), Stdout: written})
+	written.CloseWithError(failed)
+	err = <-analysed
+	if failed != nil && !errors.Is(failed, err) {
+		return nil, failed
 	}
-	library, err := inspect.Analyse(listing.Bytes(), symbols)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -208,11 +219,15 @@ func readSymbols(path string) (*inspect.Symbols, error) {
 func (w *Workspace) skel(ctx context.Context, name string) (string, error) {
 	for _, member := range publishedSkels.Members {
 		if strings.HasSuffix(member, "-"+name+".so") {
+			path := filepath.FromSlash(member)
+			if dir, there := publishedSkels.Cached(w.Cache); there {
+				return filepath.Join(dir, path), nil
+			}
 			if _, err := w.machine().Ensure(ctx, w.Cache, host.NPM); err != nil {
 				return "", err
 			}
 			dir, err := source.GetPackage(ctx, publishedSkels, source.Options{Cache: w.Cache, Note: func(line string) { w.Note("%s", line) }})
-			return filepath.Join(dir, filepath.FromSlash(member)), err
+			return filepath.Join(dir, path), err
 		}
 	}
 	return name, nil

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // packet is a group of instructions that run together.
@@ -27,9 +28,11 @@ type packet struct {
 // loop0, in the second loop1), so that words the disassembler does not know
 // still count as what they are.
 func packets(words []word) []packet {
-	var list []packet
+	list := make([]packet, 0, len(words)/2+1)
+	ops := make([]operation, 0, len(words)+len(words)/8) // of all packets
 	for i := 0; i < len(words); {
 		p := packet{addr: words[i].addr, first: i, loop: -1}
+		first := len(ops)
 		for {
 			w := words[i]
 			parse := w.code >> 14 & 3
@@ -43,43 +46,37 @@ func packets(words []word) []packet {
 			}
 			p.words++
 			p.end = w.addr + 4
-			p.decode(w)
+			ops = p.decode(ops, w)
 			i++
 			if parse == 3 || parse == 0 || i >= len(words) || words[i].addr != w.addr+4 || p.words >= 8 {
 				break
 			}
 		}
+		p.ops = ops[first:len(ops):len(ops)]
 		list = append(list, p)
 	}
 	return list
 }
 
-func (p *packet) decode(w word) {
+// decode appends a word's operations.
+func (p *packet) decode(ops []operation, w word) []operation {
 	if w.text == "<unknown>" {
 		p.unknown++
 		// Of vector instructions the class is known from the upper bits.
 		top := w.code >> 24
-		if top >= 0x18 && top <= 0x1f || top >= 0x28 && top <= 0x2f {
-			p.ops = append(p.ops, operation{text: w.text, vector: true, base: -1})
-		} else {
-			p.ops = append(p.ops, operation{text: w.text, base: -1})
-		}
-		return
+		vector := top >= 0x18 && top <= 0x1f || top >= 0x28 && top <= 0x2f
+		return append(ops, operation{text: w.text, vector: vector, base: -1})
 	}
-	for start := 0; start < len(w.text); {
-		end := len(w.text)
-		for i := start; i < len(w.text); i++ {
-			if w.text[i] == ';' {
-				end = i
-				break
-			}
+	for rest, more := w.text, true; more; {
+		var text string
+		text, rest, more = strings.Cut(rest, ";")
+		text = trimBlanks(text)
+		if text != "" && !strings.HasPrefix(text, "immext(") {
+			ops = append(ops, operation{})
+			ops[len(ops)-1].decode(text)
 		}
-		text := trimBlanks(w.text[start:end])
-		if text != "" && !(len(text) > 7 && text[:7] == "immext(") {
-			p.ops = append(p.ops, decode(text))
-		}
-		start = end + 1
 	}
+	return ops
 }
 
 func trimBlanks(text string) string {
@@ -302,6 +299,23 @@ func (g *graph) fill(in []bool, head, tail int) {
 	}
 }
 
+// overwritten is the set of registers whose value is another one behind the
+// packet in any case. A conditional write is none, but where a packet has two
+// of the same register their conditions exclude each other: one takes place.
+func (p *packet) overwritten() uint32 {
+	var surely, perhaps uint32
+	for i := range p.ops {
+		op := &p.ops[i]
+		if op.conditional {
+			surely |= perhaps & op.defined
+			perhaps |= op.defined
+		} else {
+			surely |= op.defined
+		}
+	}
+	return surely
+}
+
 // frames computes before each packet which registers point into the stack
 // frame on some way to it. What a packet reads it reads before it writes.
 func (g *graph) frames() {
@@ -318,15 +332,13 @@ func (g *graph) frames() {
 				in |= after[b]
 			}
 			p.frame = in
-			out := in
-			for _, op := range p.ops {
-				out &^= op.defined
-			}
-			for _, op := range p.ops {
+			out := in &^ p.overwritten()
+			for i := range p.ops {
+				op := &p.ops[i]
 				if op.sum&in != 0 && bits.OnesCount32(op.defined) == 1 {
 					out |= op.defined
 				}
-				if op.call {
+				if op.call && !op.conditional {
 					out &^= clobbered
 				}
 			}

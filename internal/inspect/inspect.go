@@ -7,6 +7,7 @@ package inspect
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -98,9 +99,9 @@ type Library struct {
 	names     *Symbols
 }
 
-// Analyse examines a listing of llvm-objdump -d. Symbols, which may be nil,
-// give calls into other libraries their names.
-func Analyse(listing []byte, names *Symbols) (*Library, error) {
+// Analyse examines a listing of llvm-objdump -d, which it reads as it comes.
+// Symbols, which may be nil, give calls into other libraries their names.
+func Analyse(listing io.Reader, names *Symbols) (*Library, error) {
 	functions, err := parseListing(listing)
 	if err != nil {
 		return nil, err

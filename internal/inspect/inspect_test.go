@@ -30,7 +30,7 @@ func sample(t testing.TB, name string) *Library {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Analyse(read(t, name+".lst"), symbols)
+	l, err := Analyse(bytes.NewReader(read(t, name+".lst")), symbols)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,8 @@ func TestDecode(t *testing.T) {
 		{"r4 = dmpoll", "dma defines 10"},
 		{"dmlink(r2,r3)", "dma"},
 	} {
-		op := decode(test.text)
+		var op operation
+		op.decode(test.text)
 		if got := describe(op); got != test.want {
 			t.Errorf("%s: %s, want %s", test.text, got, test.want)
 		}
@@ -203,7 +204,7 @@ func TestNestedLoops(t *testing.T) {
 		"     11c:\t00 c0 00 00\t0000c000 { \tif (p0) jump:nt 0x108 } \n" +
 		"     120:\t00 c0 00 00\t0000c000 { \tjumpr r31 } \n"
 	listing = strings.ReplaceAll(listing, "100:\t00 00", "100:\t00 40")
-	l, err := Analyse([]byte(listing), nil)
+	l, err := Analyse(strings.NewReader(listing), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestListingErrors(t *testing.T) {
 		"hello\n":                        "holds no functions",
 		"00000100 <f>:\n     100:\tzz\n": "listing:2",
 	} {
-		if _, err := Analyse([]byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Analyse(strings.NewReader(text), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -275,7 +276,7 @@ func FuzzAnalyse(f *testing.F) {
 	f.Add([]byte("00000100 <f>:\n     100:\t00 c0 00 00\t0000c000 { \tjump 0x100 } \n"))
 	f.Add([]byte("00000100 <f>:\n     100:\t00 80 00 00\t00008000 { \tloop0(0x100,r1)\n     104:\t00 c0 00 00\t0000c000   \tr2 = add(r29,r2) }  :endloop0\n"))
 	f.Fuzz(func(t *testing.T, listing []byte) {
-		l, err := Analyse(listing, nil)
+		l, err := Analyse(bytes.NewReader(listing), nil)
 		if err != nil {
 			return
 		}
@@ -312,7 +313,7 @@ func BenchmarkAnalyse(b *testing.B) {
 	listing := read(b, "first.lst")
 	b.SetBytes(int64(len(listing)))
 	for b.Loop() {
-		if _, err := Analyse(listing, nil); err != nil {
+		if _, err := Analyse(bytes.NewReader(listing), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

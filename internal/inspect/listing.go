@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -22,18 +24,20 @@ type listed struct {
 	words []word
 }
 
+// maxLine bounds the length of a listing's line in bytes; C++ names are long.
+const maxLine = 1 << 20
+
 // parseListing reads what llvm-objdump -d prints for a Hexagon ELF. Lines that
 // are no words and no symbols are passed over; a line that looks like a word
 // and is none is an error.
-func parseListing(text []byte) ([]listed, error) {
+func parseListing(listing io.Reader) ([]listed, error) {
 	var functions []listed
-	for number := 1; len(text) > 0; number++ {
-		line := text
-		if n := bytes.IndexByte(text, '\n'); n >= 0 {
-			line, text = text[:n], text[n+1:]
-		} else {
-			text = nil
-		}
+	lines := bufio.NewScanner(listing)
+	lines.Buffer(make([]byte, 64<<10), maxLine)
+	number := 0
+	for lines.Scan() {
+		number++
+		line := lines.Bytes()
 		if len(line) == 0 {
 			continue
 		}
@@ -51,6 +55,9 @@ func parseListing(text []byte) ([]listed, error) {
 			f := &functions[len(functions)-1]
 			f.words = append(f.words, w)
 		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("listing:%d: %w", number+1, err)
 	}
 	return functions, nil
 }

@@ -10,7 +10,7 @@ type operation struct {
 	// memory is set for a load or store, with its base register (-1 for none);
 	// wide for one of a vector.
 	memory, store, wide bool
-	base                int
+	base                int8
 	// branch is set for a jump, conditional where it may fall through; target
 	// is its address, 0 for one that a register holds. call and back mark
 	// calls and returns.
@@ -18,7 +18,7 @@ type operation struct {
 	target                          uint32
 	// loop is 1 for loop0 and 2 for loop1; target is the start, trips the
 	// count as written.
-	loop  int
+	loop  int8
 	trips string
 	// defined is the set of scalar registers written; frameFrom the registers
 	// whose sum is written to them, empty when it is no sum.
@@ -34,8 +34,8 @@ const (
 )
 
 // decode reads one instruction's text.
-func decode(text string) operation {
-	op := operation{text: text, base: -1}
+func (op *operation) decode(text string) {
+	*op = operation{text: text, base: -1}
 	op.conditional = strings.HasPrefix(text, "if ")
 	body := text
 	if op.conditional {
@@ -56,7 +56,6 @@ func decode(text string) operation {
 	case strings.HasPrefix(body, "loop"), strings.Contains(body, "loop0("):
 		op.loopStart(body)
 	}
-	return op
 }
 
 // parenthesis is the place behind the parenthesis that closes the one at open,
@@ -191,13 +190,13 @@ func (op *operation) registers(body string) {
 }
 
 // register reads "r29" at the text's beginning; -1 when it is none.
-func register(text string) int {
+func register(text string) int8 {
 	if len(text) < 2 || text[0] != 'r' || !isDigit(text[1]) {
 		return -1
 	}
-	n := int(text[1] - '0')
+	n := int8(text[1] - '0')
 	if len(text) > 2 && isDigit(text[2]) {
-		n = 10*n + int(text[2]-'0')
+		n = 10*n + int8(text[2]-'0')
 	}
 	if n > 31 {
 		return -1

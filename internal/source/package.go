@@ -29,6 +29,20 @@ type Package struct {
 
 var packageName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
+func (p Package) home(cache string) string {
+	return filepath.Join(cache, "npm", p.Name+"-"+p.Version)
+}
+
+// Cached is the folder that stands for "package/", and whether all wanted
+// files are in it.
+func (p Package) Cached(cache string) (dir string, there bool) {
+	dir = filepath.Join(p.home(cache), "package")
+	return dir, !slices.ContainsFunc(p.Members, func(member string) bool {
+		_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(member)))
+		return err != nil
+	})
+}
+
 // GetPackage provides the package's wanted files: from the cache when they are
 // there, else by the npm client, checked against the integrity value before
 // anything is unpacked. It gives the folder that stands for "package/".
@@ -36,17 +50,11 @@ func GetPackage(ctx context.Context, p Package, opt Options) (string, error) {
 	if !packageName.MatchString(p.Name) || !packageName.MatchString(p.Version) {
 		return "", fmt.Errorf("npm package %q %q: not a plain name and version", p.Name, p.Version)
 	}
+	if files, there := p.Cached(opt.Cache); there {
+		return files, nil
+	}
 	home := filepath.Join(opt.Cache, "npm")
-	dir := filepath.Join(home, p.Name+"-"+p.Version)
-	there := func() bool {
-		return !slices.ContainsFunc(p.Members, func(member string) bool {
-			_, err := os.Stat(filepath.Join(dir, "package", filepath.FromSlash(member)))
-			return err != nil
-		})
-	}
-	if there() {
-		return filepath.Join(dir, "package"), nil
-	}
+	dir := p.home(opt.Cache)
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return "", err
 	}
@@ -55,8 +63,8 @@ func GetPackage(ctx context.Context, p Package, opt Options) (string, error) {
 		return "", err
 	}
 	defer lock.Unlock() //nolint:errcheck // released with the file in any case
-	if there() {
-		return filepath.Join(dir, "package"), nil
+	if files, there := p.Cached(opt.Cache); there {
+		return files, nil
 	}
 	opt.note("fetching npm package %s %s", p.Name, p.Version)
 	work, err := os.MkdirTemp(home, ".fetch-")
