@@ -143,6 +143,29 @@ func (b *Builder) resolveAll(ctx context.Context, variant bench.Variant, p bench
 	return jobs, nil
 }
 
+// Inputs is the hash of the sources and descriptions that a variant is built
+// from, on whatever platform. Nothing is built for it.
+func (b *Builder) Inputs(variant bench.Variant) (string, error) {
+	chain, err := b.Variants.chain(variant)
+	if err != nil {
+		return "", err
+	}
+	own := map[string]string{}
+	for _, d := range chain {
+		for _, c := range d.Components {
+			for _, folder := range append([]string{c.Source}, c.Files...) {
+				if folder == llamaSource {
+					continue
+				}
+				if own[folder], err = source.HashTree(filepath.Join(b.Project, filepath.FromSlash(folder)), nil); err != nil {
+					return "", err
+				}
+			}
+		}
+	}
+	return hashJSON(b.Tree.Hash, chain, own), nil
+}
+
 // Bundle provides the variant's bundle for the platform. What is in the cache
 // already is not built again; what another process is building is waited for.
 // A failed build is an *Error.

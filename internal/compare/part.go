@@ -39,6 +39,24 @@ func Parts(run bench.Run, records []bench.Record, o stat.Options) ([]Part, error
 	return parts, Adjust(parts, o)
 }
 
+// WithPairs is Compare, and where a run has several pairs of base and head,
+// each of them for itself too.
+func WithPairs(run bench.Run, records []bench.Record, o stat.Options) (Comparisons, error) {
+	c, err := Compare(run, records, o)
+	if err != nil {
+		return c, err
+	}
+	// Arms of which only some are pairs are compared to the baseline alone.
+	if pairs, err := pairing(run); err != nil || len(pairs) < 2 {
+		return c, nil
+	}
+	parts, err := Parts(run, records, o)
+	for _, part := range parts {
+		c.Pairs = append(c.Pairs, part.Comparisons)
+	}
+	return c, err
+}
+
 // pairing lists the labels of each part, the baseline first; nil stands for all
 // of a run's arms.
 func pairing(run bench.Run) ([][]string, error) {

@@ -49,6 +49,38 @@ func TestPartsOfTrees(t *testing.T) {
 	}
 }
 
+// A run's comparisons hold each pair where there are several, and only there.
+func TestWithPairs(t *testing.T) {
+	steady := func(bench.Launch, bench.Test) float64 { return 100 }
+	for arms, want := range map[string][]string{
+		"base:cpu,head:cpu,base:fastrpc,head:fastrpc": {"base:cpu head:cpu", "base:fastrpc head:fastrpc"},
+		"base:cpu,head:cpu":                           nil,
+		"base:cpu,head:cpu,cpu":                       nil,
+		"cpu,cpu:threads=1":                           nil,
+	} {
+		run, records := sampleRun(t, arms, 6, steady)
+		c, err := WithPairs(run, records, options())
+		if err != nil {
+			t.Fatal(arms, err)
+		}
+		var got []string
+		for _, pair := range c.Pairs {
+			for _, cell := range pair.Cells {
+				if cell.Decision == nil {
+					t.Errorf("%s: %+v", arms, cell)
+				}
+			}
+			got = append(got, pair.Baseline+" "+pair.Cells[0].Arm)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: pairs %q, want %q", arms, got, want)
+		}
+		if c.Pairs = nil; !reflect.DeepEqual(c, mustCompare(t, run, records)) {
+			t.Errorf("%s: another comparison than without pairs", arms)
+		}
+	}
+}
+
 func TestPartsRefuse(t *testing.T) {
 	steady := func(bench.Launch, bench.Test) float64 { return 100 }
 	for _, arms := range []string{"base:cpu,head:cpu:threads=1", "head:cpu,cpu", "base:cpu,head:cpu,cpu", "base:cpu,head:cpu,base:dspqueue"} {

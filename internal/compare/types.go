@@ -40,6 +40,10 @@ type Comparisons struct {
 	Outcomes map[bench.Outcome]int `json:"outcomes"`
 	// Warnings are reasons to be careful, grouped by kind in the order of Kinds.
 	Warnings []Warning `json:"warnings"`
+	// Pairs has an entry for each head:X with its own base:X, adjusted as one
+	// table, where a run has several of them: there the cells above, all to one
+	// baseline, do not say what a change did.
+	Pairs []Comparisons `json:"pairs,omitempty"`
 }
 
 // Limits are the options of the statistics; see stat.Options.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,12 +42,17 @@ const (
 )
 
 // CIRun builds the base and the head commit and compares them in one
-// interleaved run; o.Arms are those to compare, without their trees. The
-// artifact is written to the folder artifacts, whatever the run came to.
+// interleaved run; o.Arms are those to compare, without their trees, by default
+// the variants that the change touches. The artifact is written to the folder artifacts, whatever the run came to.
 func CIRun(ctx context.Context, o Options, artifacts string) error {
 	w, err := Open()
 	if err != nil {
 		return err
+	}
+	if o.Arms == "" {
+		if o.Arms, err = w.touched(ctx, o); err != nil {
+			return err
+		}
 	}
 	if o, err = w.ciOptions(o); err != nil {
 		return err
@@ -60,11 +66,53 @@ func CIRun(ctx context.Context, o Options, artifacts string) error {
 	return ABTest(ctx, o)
 }
 
+// touched lists the variants that base and head build from different sources.
+// Where there is none it is all variants: the change is then in what runs them.
+func (w *Workspace) touched(ctx context.Context, o Options) (arms string, err error) {
+	t, err := w.trees(ctx, []arm.Spec{{Tree: arm.Trees[0]}, {Tree: arm.Trees[1]}}, withDefaults(o))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	base, head := t.builders[arm.Trees[0]], t.builders[arm.Trees[1]]
+	var both, changed []string
+	for _, v := range w.known() {
+		if base.Variants[v].Name == "" || head.Variants[v].Name == "" {
+			w.Note("%s is not in both commits: there is nothing to compare it with", v)
+			continue
+		}
+		before, err := base.Inputs(v)
+		if err != nil {
+			return "", err
+		}
+		after, err := head.Inputs(v)
+		if err != nil {
+			return "", err
+		}
+		both = append(both, string(v))
+		if before != after {
+			changed = append(changed, string(v))
+		}
+	}
+	switch {
+	case len(both) == 0:
+		return "", usage("arms: the two commits have no variant in common")
+	case len(changed) == 0:
+		w.Note("no variant's sources differ: comparing %s", strings.Join(both, ", "))
+		return strings.Join(both, ","), nil
+	}
+	w.Note("the sources of %s differ", strings.Join(changed, ", "))
+	return strings.Join(changed, ","), nil
+}
+
+// withDefaults fills in what the commits are.
+func withDefaults(o Options) Options {
+	o.Base, o.Head = cmp.Or(o.Base, DefaultBase), cmp.Or(o.Head, DefaultHead)
+	return o
+}
+
 // ciOptions turns arms into pairs of base and head.
 func (w *Workspace) ciOptions(o Options) (Options, error) {
-	if o.Arms == "" {
-		o.Arms = string(w.known()[0])
-	}
 	specs, err := arm.Parse(o.Arms, w.known())
 	if err != nil {
 		return o, &UsageError{err}
@@ -83,12 +131,7 @@ func (w *Workspace) ciOptions(o Options) (Options, error) {
 		}
 	}
 	o.Arms = strings.Join(pairs, ",")
-	if o.Base == "" {
-		o.Base = DefaultBase
-	}
-	if o.Head == "" {
-		o.Head = DefaultHead
-	}
+	o = withDefaults(o)
 	if o.Rounds == 0 {
 		o.Rounds = DefaultCIRounds
 	}

@@ -19,7 +19,7 @@ import (
 
 // judge compares a run's records by the run's own seed and threshold.
 func judge(run bench.Run, records []bench.Record) (compare.Comparisons, error) {
-	return compare.Compare(run, records, statOptions(run))
+	return compare.WithPairs(run, records, statOptions(run))
 }
 
 // statOptions are the limits of a run's verdicts.
