@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -180,7 +181,7 @@ func (w *Workspace) library(ctx context.Context, name string) (*inspect.Library,
 	analysed := make(chan error, 1)
 	go func() {
 		var err error
-		library, err = inspect.Analyse(listing, symbols)
+		library, err = inspect.Analyse(listing, symbols, w.disassembler(ctx, program, args))
 		listing.CloseWithError(err)
 		analysed <- err
 	}()
@@ -194,6 +195,24 @@ func (w *Workspace) library(ctx context.Context, name string) (*inspect.Library,
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return library, nil
+}
+
+// disassembler is a program that disassembles libraries in memory.
+func (w *Workspace) disassembler(ctx context.Context, program string, args []string) inspect.Disassembler {
+	return func(library []byte) ([]byte, error) {
+		dir, err := os.MkdirTemp("", "hexab-inspect-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		path := filepath.Join(dir, "single.so")
+		if err := os.WriteFile(path, library, 0o600); err != nil {
+			return nil, err
+		}
+		var listing bytes.Buffer
+		_, err = proc.Run(ctx, proc.Command{Path: program, Args: append(slices.Clone(args), "-d", path), Stdout: &listing})
+		return listing.Bytes(), err
+	}
 }
 
 func readSymbols(path string) (*inspect.Symbols, error) {

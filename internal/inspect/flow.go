@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -48,7 +47,7 @@ func packets(words []word) []packet {
 			p.end = w.addr + 4
 			ops = p.decode(ops, w)
 			i++
-			if parse == 3 || parse == 0 || i >= len(words) || words[i].addr != w.addr+4 || p.words >= 8 {
+			if w.last() || i >= len(words) || words[i].addr != w.addr+4 || p.words >= maxPacket {
 				break
 			}
 		}
@@ -60,7 +59,7 @@ func packets(words []word) []packet {
 
 // decode appends a word's operations.
 func (p *packet) decode(ops []operation, w word) []operation {
-	if w.text == "<unknown>" {
+	if w.text == unknown {
 		p.unknown++
 		// Of vector instructions the class is known from the upper bits.
 		top := w.code >> 24
@@ -333,14 +332,14 @@ func (g *graph) frames() {
 			}
 			p.frame = in
 			out := in &^ p.overwritten()
+			called := false
 			for i := range p.ops {
 				op := &p.ops[i]
-				if op.sum&in != 0 && bits.OnesCount32(op.defined) == 1 {
-					out |= op.defined
-				}
-				if op.call && !op.conditional {
-					out &^= clobbered
-				}
+				out |= op.frame(in)
+				called = called || op.call && !op.conditional
+			}
+			if called { // after what else the packet writes
+				out &^= clobbered
 			}
 			out |= always
 			if out != after[i] {

@@ -100,14 +100,26 @@ type Library struct {
 }
 
 // Analyse examines a listing of llvm-objdump -d, which it reads as it comes.
-// Symbols, which may be nil, give calls into other libraries their names.
-func Analyse(listing io.Reader, names *Symbols) (*Library, error) {
+// Symbols, which may be nil, give calls into other libraries their names and
+// refused packets their words; what the disassembler says of those one by one
+// is asked from again, which may be nil too.
+func Analyse(listing io.Reader, names *Symbols, again Disassembler) (*Library, error) {
 	functions, err := parseListing(listing)
 	if err != nil {
 		return nil, err
 	}
 	if len(functions) == 0 {
 		return nil, fmt.Errorf("the listing holds no functions: is it one of llvm-objdump -d?")
+	}
+	if names != nil {
+		for i := range functions {
+			names.fill(&functions[i])
+		}
+	}
+	if again != nil {
+		if err := alone(functions, again); err != nil {
+			return nil, err
+		}
 	}
 	l := &Library{names: names}
 	local := map[uint32]string{}

@@ -30,7 +30,7 @@ func sample(t testing.TB, name string) *Library {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Analyse(bytes.NewReader(read(t, name+".lst")), symbols)
+	l, err := Analyse(bytes.NewReader(read(t, name+".lst")), symbols, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +148,12 @@ func TestDecode(t *testing.T) {
 		{"loop1(0x37e4,r13)", "loop1 37e4 times r13"},
 		{"r2 = add(r29,#0x14)", "sum 20000000 defines 4"},
 		{"r2 = r29", "sum 20000000 defines 4"},
+		{"r2 = addasl(r29,r3,#0x2)", "sum 20000000 defines 4"},
+		{"if (p0) r2 = add(r29,#0x14)", "conditional sum 20000000 defines 4"},
+		{"r2 = mux(p0,r29,r3)", "sum 20000008 defines 4"},
+		{"r5:4 = combine(r6,r29)", "sum 20000000 upper 40 defines 30"},
+		{"r5:4 = combine(#0x1,r29)", "sum 20000000 defines 30"},
+		{"r5:4 = add(r29:28,r1:0)", "defines 30"},
 		{"v27:26 = vshuff(v26,v23,r7)", "vector"},
 		{"q3 = vcmp.gt(v6.sf,v23.sf)", "vector"},
 		{"r1:0 = convert_sf2df(r3)", "double defines 3"},
@@ -185,6 +191,7 @@ func describe(op operation) string {
 	add(op.divides, "division")
 	add(op.dma, "dma")
 	add(op.sum != 0, "sum %x", op.sum)
+	add(op.upper != 0, "upper %x", op.upper)
 	add(op.defined != 0, "defines %x", op.defined)
 	return strings.Join(words, " ")
 }
@@ -204,7 +211,7 @@ func TestNestedLoops(t *testing.T) {
 		"     11c:\t00 c0 00 00\t0000c000 { \tif (p0) jump:nt 0x108 } \n" +
 		"     120:\t00 c0 00 00\t0000c000 { \tjumpr r31 } \n"
 	listing = strings.ReplaceAll(listing, "100:\t00 00", "100:\t00 40")
-	l, err := Analyse(strings.NewReader(listing), nil)
+	l, err := Analyse(strings.NewReader(listing), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +234,7 @@ func TestListingErrors(t *testing.T) {
 		"hello\n":                        "holds no functions",
 		"00000100 <f>:\n     100:\tzz\n": "listing:2",
 	} {
-		if _, err := Analyse(strings.NewReader(text), nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Analyse(strings.NewReader(text), nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -276,7 +283,7 @@ func FuzzAnalyse(f *testing.F) {
 	f.Add([]byte("00000100 <f>:\n     100:\t00 c0 00 00\t0000c000 { \tjump 0x100 } \n"))
 	f.Add([]byte("00000100 <f>:\n     100:\t00 80 00 00\t00008000 { \tloop0(0x100,r1)\n     104:\t00 c0 00 00\t0000c000   \tr2 = add(r29,r2) }  :endloop0\n"))
 	f.Fuzz(func(t *testing.T, listing []byte) {
-		l, err := Analyse(bytes.NewReader(listing), nil)
+		l, err := Analyse(bytes.NewReader(listing), nil, nil)
 		if err != nil {
 			return
 		}
@@ -313,7 +320,7 @@ func BenchmarkAnalyse(b *testing.B) {
 	listing := read(b, "first.lst")
 	b.SetBytes(int64(len(listing)))
 	for b.Loop() {
-		if _, err := Analyse(bytes.NewReader(listing), nil); err != nil {
+		if _, err := Analyse(bytes.NewReader(listing), nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

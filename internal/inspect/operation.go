@@ -20,9 +20,10 @@ type operation struct {
 	// count as written.
 	loop  int8
 	trips string
-	// defined is the set of scalar registers written; frameFrom the registers
-	// whose sum is written to them, empty when it is no sum.
-	defined, sum uint32
+	// defined is the set of scalar registers written. Where what is written is
+	// a copy or a sum, sum are the registers that it is made from, and upper
+	// those of the upper register of a pair.
+	defined, sum, upper uint32
 	// promotes and divides mark arithmetic in double precision, and the
 	// reciprocal that begins a division.
 	promotes, divides, dma bool
@@ -172,21 +173,53 @@ func (op *operation) registers(body string) {
 			op.defined |= 1 << second
 		}
 	}
-	right := strings.TrimLeft(body[equals+1:], " ")
-	switch {
-	case strings.HasPrefix(right, "add("):
-		inside := right[4:]
-		if r := register(inside); r >= 0 {
-			op.sum |= 1 << r
-		}
-		if comma := strings.IndexByte(inside, ','); comma >= 0 {
-			if r := register(strings.TrimLeft(inside[comma+1:], " ")); r >= 0 {
-				op.sum |= 1 << r
+	op.made(strings.TrimLeft(body[equals+1:], " "))
+}
+
+// made reads what a register or a pair is made from, if that is a copy or a sum.
+func (op *operation) made(right string) {
+	pair := op.defined&(op.defined-1) != 0
+	if r := register(right); r >= 0 && len(right) <= 3 && !pair {
+		op.sum = 1 << r
+		return
+	}
+	name, inside, ok := strings.Cut(right, "(")
+	if !ok || pair != (name == "combine") { // of a pair's sum neither half is an address
+		return
+	}
+	operands := strings.SplitN(strings.TrimRight(inside, ") "), ",", 3)
+	from := func(i int) uint32 {
+		if i < len(operands) {
+			if r := register(strings.TrimLeft(operands[i], " ")); r >= 0 {
+				return 1 << r
 			}
 		}
-	case register(right) >= 0 && len(right) <= 3:
-		op.sum = 1 << register(right)
+		return 0
 	}
+	switch name {
+	case "add":
+		op.sum = from(0) | from(1)
+	case "addasl":
+		op.sum = from(0)
+	case "mux":
+		op.sum = from(1) | from(2)
+	case "combine":
+		op.upper, op.sum = from(0), from(1)
+	}
+}
+
+// frame gives the registers that point into the stack frame because of the
+// operation, where those of in do before its packet.
+func (op *operation) frame(in uint32) uint32 {
+	lower := op.defined & -op.defined
+	var out uint32
+	if op.sum&in != 0 {
+		out = lower
+	}
+	if op.upper&in != 0 {
+		out |= op.defined &^ lower
+	}
+	return out
 }
 
 // register reads "r29" at the text's beginning; -1 when it is none.

@@ -17,6 +17,7 @@ type Symbols struct {
 	functions []symbol
 	plt       map[uint32]string
 	lines     []lineEntry
+	code      []code
 }
 
 type symbol struct {
@@ -68,6 +69,15 @@ func ReadSymbols(library []byte) (s *Symbols, err error) {
 	sort.SliceStable(s.functions, func(i, j int) bool { return s.functions[i].addr < s.functions[j].addr })
 	if err := s.linkage(f, dynamic); err != nil {
 		return nil, err
+	}
+	for _, section := range f.Sections {
+		if section.Type == elf.SHT_PROGBITS && section.Flags&elf.SHF_EXECINSTR != 0 {
+			data, err := section.Data()
+			if err != nil {
+				return nil, err
+			}
+			s.code = append(s.code, code{uint32(section.Addr), data})
+		}
 	}
 	s.lineTable(f)
 	return s, nil
