@@ -1,25 +1,16 @@
 package harness
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"hexab/internal/bench"
 	"hexab/internal/stat"
@@ -257,11 +248,12 @@ func processesOf(folder string) (pids []int) {
 	return pids
 }
 
-// killServer ends the embedded phone's own adb server.
+// killServer ends the embedded phone's own adb server: the one that was started
+// with it, or the one that adb itself has put in its place since.
 func killServer(t *testing.T) {
 	for _, pid := range processesOf(phoneHome) {
 		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if strings.Contains(string(cmdline), "nodaemon\x00server") {
+		if strings.Contains(string(cmdline), "nodaemon\x00server") || strings.Contains(string(cmdline), "fork-server\x00server") {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 			return
 		}
@@ -281,305 +273,4 @@ func number(t *testing.T, name string, otherwise int) int {
 		t.Fatalf("%s=%q is not a count", name, text)
 	}
 	return n
-}
-
-// soakProfile holds every fault that a run gets over by itself, at random.
-const soakProfile = "cool+cr:share=0.5+noise+oddunits" +
-	"+drop:after=launch,p=0.03,times=0+drop:after=output,bytes=60,p=0.02,times=0" +
-	"+offline:after=launch,p=0.01,times=0,for=1500ms+reboot:after=launch,p=0.01,times=0,for=1s" +
-	"+lowmem:after=launch,p=0.02,times=0,delay=10ms+hang:after=launch,p=0.02,times=0,for=1s" +
-	"+exit:after=launch,p=0.02,times=0,code=1+clock:after=launch,p=0.02,times=0,by=37m"
-
-// soakServerLife is after how many attempts of a soak its adb server is killed.
-const soakServerLife = 97
-
-// TestSoak runs a long plan under random faults (HEXAB_SOAK launches), and
-// proves that its archive equals that of a quiet run, launch for launch, and
-// that nothing is left behind. The quiet run goes on beside it, in a process
-// and on a phone of its own.
-func TestSoak(t *testing.T) {
-	heavy(t)
-	launches := number(t, "HEXAB_SOAK", 24)
-	seed := uint64(number(t, "HEXAB_SOAK_SEED", 1))
-	rounds := max(1, launches/2)
-	temporary := t.TempDir()
-	t.Setenv("TMPDIR", temporary)
-	runtime.GC()
-	goroutines, files := runtime.NumGoroutine(), openFiles(t)
-	quiet := beginQuiet(t, shortRun(rounds, seed, ""))
-	began := time.Now()
-	outcomes := map[bench.Outcome]int{}
-	var memory []footprint
-	attempts, servers := 0, 0
-	o := shortRun(rounds, seed, soakProfile)
-	o.Recorded = func(r bench.Record) {
-		attempts++
-		outcomes[r.Outcome]++
-		if attempts%soakServerLife == 0 {
-			killServer(t)
-			servers++
-		}
-		if attempts%max(1, rounds/10) == 0 {
-			memory = append(memory, footprintNow(t))
-			t.Logf("launch %d, attempt %d in all after %v: %v, %v", r.Seq+1, attempts, time.Since(began).Round(time.Second), outcomes, memory[len(memory)-1])
-		}
-	}
-	run, records, dir, failure := compareHere(t, t.Context(), o)
-	if failure != nil {
-		t.Error(failure)
-	}
-	t.Logf("%d launches, %d attempts in %v: %v, adb server killed %d times, profile %s, seed %d",
-		len(run.Plan), len(records), time.Since(began).Round(time.Second), outcomes, servers, soakProfile, seed)
-	if len(run.Plan) != 2*rounds {
-		t.Errorf("%d launches are planned", len(run.Plan))
-	}
-	expected := quiet()
-	different, holes := against(expected, records)
-	for _, text := range different {
-		t.Error(text)
-	}
-	marked := 0
-	for _, r := range records {
-		if r.Outcome == bench.OutcomeOK && slices.Contains(r.Marks, bench.MarkRetried) {
-			marked++
-		}
-	}
-	t.Logf("compared with the quiet run's %d launches: %d are marked as retried, %d differ otherwise, %d holes, %d wrong verdicts",
-		len(expected), marked, len(different), holes, wrongVerdicts(t, run, records))
-	if holes > 0 {
-		t.Errorf("%d holes under faults that all pass", holes)
-	}
-	leftOnPhone(t, "soak")
-	leftHere(t, dir, temporary, records)
-	runtime.GC()
-	if n := runtime.NumGoroutine(); n > goroutines {
-		t.Errorf("%d goroutines, %d before", n, goroutines)
-	}
-	if n := openFiles(t); n > files {
-		t.Errorf("%d open files, %d before", n, files)
-	}
-	journal, err := os.Stat(filepath.Join(dir, store.JournalFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The journal's records are kept in memory; nothing else may grow.
-	if n := len(memory); n > 1 {
-		grown := int64(memory[n-1].heap) - int64(memory[0].heap)
-		t.Logf("memory from tenth to tenth: %v; heap grown by %.1f MiB, the journal is %.1f MiB", memory, float64(grown)/(1<<20), float64(journal.Size())/(1<<20))
-		if grown > 2<<20+2*journal.Size() {
-			t.Errorf("the heap grows: %v", memory)
-		}
-	}
-}
-
-// beginQuiet starts an undisturbed comparison in a process and on a phone of
-// its own, and gives what waits for its records.
-func beginQuiet(t *testing.T, o Options) (wait func() []bench.Record) {
-	t.Helper()
-	o.Out = t.TempDir()
-	c := child(t, o)
-	c.Env = append(c.Env, childHome+"="+t.TempDir()) // the last one counts
-	var said bytes.Buffer
-	c.Stdout, c.Stderr = &said, &said
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return func() []bench.Record {
-		t.Helper()
-		if err := c.Wait(); err != nil {
-			t.Fatalf("the quiet run: %v: %s", err, said.String())
-		}
-		dir, err := store.Find(o.Out, "latest")
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, records, warnings, err := store.Read(dir)
-		if err != nil || len(warnings) > 0 || len(records) != len(run.Plan) {
-			t.Fatalf("the quiet run has %d records of %d: %v, %v", len(records), len(run.Plan), warnings, err)
-		}
-		return records
-	}
-}
-
-// leftHere finds what a run left behind on this machine: the archive's lock,
-// temporary files, logs that no record names.
-func leftHere(t *testing.T, dir, temporary string, records []bench.Record) {
-	t.Helper()
-	lock := flock.New(filepath.Join(dir, ".lock"))
-	if free, err := lock.TryLock(); err != nil || !free {
-		t.Errorf("the archive is still locked: %v", err)
-	}
-	_ = lock.Unlock()
-	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
-		t.Errorf("temporary files are left: %v, %v", left, err)
-	}
-	logs, err := filepath.Glob(filepath.Join(dir, store.LogFolder, "*.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]bool{}
-	for _, r := range records {
-		if r.Log != "" {
-			named[filepath.Base(r.Log)] = true
-		}
-	}
-	for _, log := range logs {
-		if !named[filepath.Base(log)] {
-			t.Errorf("no record names the log %s", log)
-		}
-	}
-	if len(named) != len(logs) {
-		t.Errorf("%d logs, %d named by records", len(logs), len(named))
-	}
-}
-
-// footprint is this program's memory in bytes: the heap after a collection, and
-// what is resident.
-type footprint struct{ heap, resident uint64 }
-
-func (f footprint) String() string {
-	return fmt.Sprintf("heap %.1f MiB, resident %.1f MiB", float64(f.heap)/(1<<20), float64(f.resident)/(1<<20))
-}
-
-func footprintNow(t *testing.T) footprint {
-	t.Helper()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var size, resident uint64
-	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
-		t.Fatal(err)
-	}
-	return footprint{m.HeapAlloc, resident * uint64(os.Getpagesize())}
-}
-
-func openFiles(t *testing.T) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(entries)
-}
-
-// childOptions and childHome hand a comparison to this program as a child
-// process, to be killed.
-const (
-	childOptions = "HEXAB_TEST_CHILD"
-	childHome    = "HEXAB_TEST_HOME"
-)
-
-func runChild(options string) int {
-	phoneHome = os.Getenv(childHome)
-	var o Options
-	if err := json.Unmarshal([]byte(options), &o); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 3
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := ABTest(ctx, o)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	return ExitStatus(err)
-}
-
-// child starts a comparison in a process of its own.
-func child(t *testing.T, o Options) *exec.Cmd {
-	t.Helper()
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childOptions+"="+string(text), childHome+"="+phoneHome)
-	return c
-}
-
-// TestKilledAtRandomMoments kills the harness with SIGKILL at HEXAB_KILLS
-// random moments, and lets a resumed run come to the end that an undisturbed
-// one with the same seed comes to.
-func TestKilledAtRandomMoments(t *testing.T) {
-	heavy(t)
-	kills := number(t, "HEXAB_KILLS", 4)
-	const seed = 5
-	o := shortRun(2, seed, "")
-	o.Out = t.TempDir()
-	began := time.Now()
-	if out, err := child(t, o).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	took := time.Since(began)
-	dir, err := store.Find(o.Out, "latest")
-	if err != nil {
-		t.Fatal(err)
-	}
-	quietRun, quiet, _, err := store.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(seed, 0))
-	resumed, recorded := 0, 0
-	for i := range kills {
-		o.Out = t.TempDir()
-		moment := time.Duration(rng.Float64() * float64(took))
-		before := killedAfter(t, o, moment)
-		recorded += before
-		again := o
-		if before >= 0 {
-			again = Options{Resume: "latest", Out: o.Out, Progress: "none"}
-			resumed++
-		}
-		if out, err := child(t, again).CombinedOutput(); err != nil {
-			t.Errorf("kill %d after %v: %v: %s", i, moment, err, out)
-			continue
-		}
-		dir, err := store.Find(o.Out, "latest")
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, records, warnings, err := store.Read(dir)
-		if err != nil || len(warnings) > 0 {
-			t.Fatalf("kill %d: %v, %v", i, err, warnings)
-		}
-		if !slices.Equal(run.Plan, quietRun.Plan) || run.Seed != quietRun.Seed {
-			t.Errorf("kill %d: another plan", i)
-		}
-		different, holes := against(quiet, records)
-		if len(different) > 0 || holes > 0 {
-			t.Errorf("kill %d after %v: %d holes, %v", i, moment, holes, different)
-		}
-		if _, err := os.Stat(filepath.Join(dir, "comparisons.json")); err != nil {
-			t.Error(err)
-		}
-		leftOnPhone(t, fmt.Sprintf("kill %d", i))
-	}
-	t.Logf("%d kills within %v, %d runs resumed, the others had not begun", kills, took.Round(time.Millisecond), resumed)
-}
-
-// killedAfter starts a comparison, kills it, and gives the number of launches
-// in its journal; -1 when it had no archive yet.
-func killedAfter(t *testing.T, o Options, moment time.Duration) int {
-	t.Helper()
-	c := child(t, o)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	timer := time.AfterFunc(moment, func() { _ = c.Process.Kill() })
-	_ = c.Wait()
-	timer.Stop()
-	dir, err := store.Find(o.Out, "latest")
-	if err != nil {
-		return -1
-	}
-	text, err := os.ReadFile(filepath.Join(dir, store.JournalFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Count(string(text), "\n")
 }
