@@ -114,12 +114,16 @@ func (d *demux) mark(s *stream, word, rest string) bool {
 			return false
 		}
 		d.status = status
+		s.close(true)
+		s.ended = true
+		if s == d.stderr {
+			break // stdout may not be that far yet: its accounting is still to come
+		}
 		if d.inErr {
 			d.stderr.close(true)
 			d.stderr.ended = true
 		}
-		s.close(true)
-		s.ended, d.inTimes, d.inErr = true, false, false
+		d.inTimes, d.inErr = false, false
 	default:
 		return false
 	}

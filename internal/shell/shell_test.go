@@ -43,22 +43,38 @@ func TestQuoteThroughShell(t *testing.T) {
 	}
 }
 
-func runDemux(split bool, out, errs string) (*demux, string, string) {
+// runDemux feeds a demux with the lines of both streams, of which next chooses
+// the one that comes next: 0 for stdout.
+func runDemux(split bool, out, errs string, next func() int) (*demux, string, string) {
 	stdout, stderr := newStream(nil, 0), newStream(nil, 0)
 	d := newDemux("N", stdout, stderr, !split)
-	for _, line := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
-		d.out(line)
-	}
-	if errs != "" {
-		for _, line := range strings.Split(strings.TrimSuffix(errs, "\n"), "\n") {
-			d.err(line)
+	left := [2][]string{strings.SplitAfter(out, "\n"), strings.SplitAfter(errs, "\n")}
+	for len(left[0])+len(left[1]) > 0 {
+		from := next()
+		if len(left[from]) == 0 {
+			from = 1 - from
+		}
+		line := left[from][0]
+		left[from] = left[from][1:]
+		switch {
+		case line == "":
+		case from == 0:
+			d.out(strings.TrimSuffix(line, "\n"))
+		default:
+			d.err(strings.TrimSuffix(line, "\n"))
 		}
 	}
 	d.close()
 	return d, stdout.kept.String(), stderr.kept.String()
 }
 
+// Whichever stream is ahead of the other, the same comes of them.
 func TestDemux(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	orders := []func() int{func() int { return 0 }, func() int { return 1 }}
+	for range 20 {
+		orders = append(orders, func() int { return rng.IntN(2) })
+	}
 	for _, test := range []struct {
 		name        string
 		v2          bool
@@ -84,13 +100,15 @@ func TestDemux(t *testing.T) {
 		if test.name == "CR" { // the line reader drops them
 			out, errs = strings.ReplaceAll(out, "\r", ""), strings.ReplaceAll(errs, "\r", "")
 		}
-		d, stdout, stderr := runDemux(test.v2, out, errs)
-		if d.ended() != test.ended || test.ended && d.status != test.status || stdout != test.stdout || stderr != test.std {
-			t.Errorf("%s: ended %t status %d stdout %q stderr %q", test.name, d.ended(), d.status, stdout, stderr)
-		}
-		if test.name == "accounts" {
-			if a := d.accounting(); a == nil || a.Own != 61.75 || fmt.Sprintf("%.2f %.2f", a.After.Busy, a.After.Total) != "0.09 0.14" {
-				t.Errorf("%+v", d.accounting())
+		for i, order := range orders {
+			d, stdout, stderr := runDemux(test.v2, out, errs, order)
+			if d.ended() != test.ended || test.ended && d.status != test.status || stdout != test.stdout || stderr != test.std {
+				t.Errorf("%s, order %d: ended %t status %d stdout %q stderr %q", test.name, i, d.ended(), d.status, stdout, stderr)
+			}
+			if test.name == "accounts" {
+				if a := d.accounting(); a == nil || a.Own != 61.75 || fmt.Sprintf("%.2f %.2f", a.After.Busy, a.After.Total) != "0.09 0.14" {
+					t.Errorf("order %d: %+v", i, d.accounting())
+				}
 			}
 		}
 	}
@@ -115,7 +133,7 @@ func FuzzDemux(f *testing.F) {
 	f.Add("N begin 5\na\n\nN end 0\n", "N begin 5\n\nN end 0\n", true)
 	f.Add("N begin 5\na\nN err\ne\nN end 7\n", "", false)
 	f.Fuzz(func(t *testing.T, out, errs string, v2 bool) {
-		d, _, _ := runDemux(v2, out, errs)
+		d, _, _ := runDemux(v2, out, errs, func() int { return 0 })
 		if d.ended() && (d.status < 0 || d.status > 255 || !strings.Contains(out, "N end ")) {
 			t.Fatal("an end from nowhere")
 		}
