@@ -290,3 +290,6 @@ func Test(ctx context.Context) error { return done(harness.Test(ctx, false)) }
 
 // TestLong runs all tests and those that take many minutes each: arm64 builds under QEMU, all NPU architectures.
 func TestLong(ctx context.Context) error { return done(harness.Test(ctx, true)) }
+
+// TestFaults runs the tests of runs that survive and writes results/faults (HEXAB_SOAK=2000 HEXAB_KILLS=50 in the environment: as long as that).
+func TestFaults(ctx context.Context) error { return done(harness.TestFaults(ctx)) }

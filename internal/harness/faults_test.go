@@ -75,24 +75,52 @@ func TestFaultCoverage(t *testing.T) {
 	tries := number(t, "HEXAB_TRIES", 1)
 	defer func(d time.Duration) { launchTimeoutEmbedded = d }(launchTimeoutEmbedded)
 	launchTimeoutEmbedded = 45 * time.Second
-	_, quiet, _, err := compareHere(t, t.Context(), shortRun(2, 1, ""))
+	_, quiet, _, err := compareHere(t, t.Context(), shortRun(faultRounds, faultSeed, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "| fault | tries | survived | attempts repeated | launches reported as holes | lost samples | wrong verdicts |\n|---|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(&table, "| fault | profile | tries | survived | attempts repeated | launches reported as holes | lost samples | wrong verdicts |\n|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, class := range faultClasses {
 		var sum tallied
 		for range tries {
 			class.try(t, quiet, &sum)
 		}
-		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d | %d | %d |\n", class.name, sum.tries, sum.survived, sum.repeats, sum.holes, sum.lost, sum.wrong)
+		fmt.Fprintf(&table, "| %s | `%s` | %d | %d | %d | %d | %d | %d |\n", class.name, class.profile, sum.tries, sum.survived, sum.repeats, sum.holes, sum.lost, sum.wrong)
 	}
-	t.Logf("fault coverage, %d launches a try:\n%s", len(quiet), table.String())
-	if path := os.Getenv("HEXAB_TABLE"); path != "" {
-		if err := os.WriteFile(path, []byte(table.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	publish(t, "classes.md", fmt.Sprintf(`# Classes of faults
+
+Each try is an A/A run of %d launches of one class on the embedded phone, seed %d, compared with an undisturbed run of the
+same seed, launch for launch. A try has survived when it ends as it should: with every launch measured; for "hang for
+good" with that launch as a hole, since a hang is the variant's as far as anyone can tell; for "unauthorised" and "full
+disk" with a refusal that says what to do. A sample is lost when a launch is missing, counted twice, or ends without a reason.
+
+%s`, len(quiet), faultSeed, table.String()), "HEXAB_TRIES="+strconv.Itoa(tries))
+}
+
+// The runs of the fault classes: with six blocks a verdict assumes nothing, so
+// that a wrong one could be seen.
+const (
+	faultRounds = 6
+	faultSeed   = 1
+)
+
+// faultResults names the folder that the tables of these tests are written to.
+const faultResults = "HEXAB_FAULT_RESULTS"
+
+// publish prints what a test found out, and writes it to the folder of results
+// with the command that runs it again.
+func publish(t *testing.T, name, text string, settings ...string) {
+	t.Helper()
+	t.Logf("%s:\n%s", name, text)
+	folder := os.Getenv(faultResults)
+	if folder == "" {
+		return
+	}
+	title, rest, _ := strings.Cut(text, "\n")
+	text = fmt.Sprintf("%s\n\nSimulated, on the embedded phone; no real device was disturbed. Made by `%s go tool mage testFaults`.\n%s", title, strings.Join(settings, " "), rest)
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -102,7 +130,7 @@ func (class faultClass) try(t *testing.T, quiet []bench.Record, sum *tallied) {
 		defer func(home string) { phoneHome = home }(phoneHome)
 		phoneHome = t.TempDir()
 	}
-	o := shortRun(2, 1, class.profile)
+	o := shortRun(faultRounds, faultSeed, class.profile)
 	o.Out = t.TempDir()
 	first := class.during != nil
 	o.Recorded = func(bench.Record) {

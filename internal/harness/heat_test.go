@@ -152,3 +152,48 @@ func TestLaunchIsEndedAtTheCeiling(t *testing.T) {
 		t.Errorf("%+v, %v", record, err)
 	}
 }
+
+// A phone that throttles over adb: launches that it held back are marked with
+// evidence of each kind, and an A/A run makes no difference of it.
+func TestThrottlingPhone(t *testing.T) {
+	heavy(t)
+	run, records, _, err := compareHere(t, t.Context(), Options{
+		Arms: "cpu,cpu", Models: "minicpm5-1b", Tests: "pp64,tg16", Rounds: 6, Seed: "4", Device: "sim:sun", Threshold: "10",
+		Cool: coolByMarking, Fixed: "off", Progress: "none",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	throttled, evidence, hottest := 0, map[string]int{}, bench.Celsius(0)
+	for _, r := range records {
+		for _, s := range []*bench.Sensors{r.Before, r.After} {
+			if s != nil {
+				c, _ := device.Hottest(*s)
+				hottest = max(hottest, c)
+			}
+		}
+		text := strings.Join(r.Evidence, "\n")
+		seen := false
+		for _, word := range []string{"thermal status", "was held to", "times the session's best"} {
+			if strings.Contains(text, word) {
+				evidence[word]++
+				seen = seen || !strings.HasPrefix(text, "before the launch")
+			}
+		}
+		marked := slices.Contains(r.Marks, bench.MarkThrottled)
+		if marked {
+			throttled++
+		}
+		if marked && !seen {
+			t.Errorf("launch %d is marked without evidence: %q", r.Seq, r.Evidence)
+		}
+		if after := r.After; after != nil && after.ThermalStatus != nil && *after.ThermalStatus >= throttledStatus && !marked {
+			t.Errorf("launch %d ended at thermal status %d and is not marked", r.Seq, *after.ThermalStatus)
+		}
+	}
+	t.Logf("%d of %d launches throttled, evidence %v, hottest %.1f degrees", throttled, len(records), evidence, hottest)
+	if throttled == 0 || evidence["was held to"] == 0 {
+		t.Errorf("%d launches throttled, evidence %v", throttled, evidence)
+	}
+	wrongVerdicts(t, run, records)
+}

@@ -209,35 +209,67 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	seed := uint64(number(t, "HEXAB_KILL_SEED", 5))
 	o := shortRun(2, seed, "")
 	o.Out = t.TempDir()
+	undisturbed(t, o) // sends what the phone lacks
+	o.Out = t.TempDir()
 	quietDir, took := undisturbed(t, o)
 	quietRun, quiet, _, err := store.Read(quietDir)
 	if err != nil || len(quiet) != 4 {
 		t.Fatal(len(quiet), err)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
-	aimed, struck := map[string]int{}, map[string]int{}
+	aimed, completed := map[string]int{}, map[string]int{}
+	struck := map[string]map[string]int{}
 	for i := range kills {
 		phase := killPhases[i%len(killPhases)]
-		launch, share := rng.IntN(len(quiet)-1), rng.Float64()
-		o.Out = t.TempDir()
-		if !phase.kill(t, o, took, launch, share) {
-			t.Logf("kill %d, %s: the run had ended before", i, phase.name)
-		}
-		where := found(t, o.Out)
 		aimed[phase.name]++
-		struck[where]++
-		if r := start(t, resumed(o)); true {
-			if err := <-r.ended; err != nil {
-				t.Errorf("kill %d in %s (%s): %v: %s", i, phase.name, where, err, r.said.String())
-				continue
+		for misses := 0; ; misses++ {
+			o.Out = t.TempDir()
+			if phase.kill(t, o, took, rng.IntN(len(quiet)-1), rng.Float64()) {
+				break
+			}
+			if misses == 10 {
+				t.Fatalf("kill %d in %s: the run has ended before each of %d moments", i, phase.name, misses)
 			}
 		}
-		if text := unlike(t, o.Out, quietDir, quietRun, quiet); text != "" {
+		where := found(t, o.Out)
+		if struck[phase.name] == nil {
+			struck[phase.name] = map[string]int{}
+		}
+		struck[phase.name][where]++
+		r := start(t, resumed(o))
+		text := ""
+		if err := <-r.ended; err != nil {
+			text = fmt.Sprintf("%v: %s", err, r.said.String())
+		} else {
+			text = unlike(t, o.Out, quietDir, quietRun, quiet)
+		}
+		if text != "" {
 			t.Errorf("kill %d in %s (%s): %s", i, phase.name, where, text)
+		} else {
+			completed[phase.name]++
 		}
 		leftOnPhone(t, fmt.Sprintf("kill %d", i))
 	}
-	t.Logf("%d kills, seed %d, phases of an undisturbed run %+v; aimed at %v; found by the archive %v", kills, seed, took, aimed, struck)
+	var table strings.Builder
+	for _, phase := range killPhases {
+		var where []string
+		for _, name := range slices.Sorted(maps.Keys(struck[phase.name])) {
+			where = append(where, fmt.Sprintf("%s (%d)", name, struck[phase.name][name]))
+		}
+		fmt.Fprintf(&table, "| %s | %d | %s | %d |\n", phase.name, aimed[phase.name], strings.Join(where, ", "), completed[phase.name])
+	}
+	publish(t, "kills.md", fmt.Sprintf(`# The harness killed
+
+An A/A run of 4 launches on the embedded phone is killed with SIGKILL at %d random moments, seed %d, all of them after its
+archive exists, then resumed. A resumed run is complete when it has the plan of an undisturbed run with the same seed, each
+launch once with as many samples, and the same reports, and nothing is left on the phone. Phases are told from outside by
+the archive; within a phase the moment is drawn evenly over the phase's length. An undisturbed run took %v up to its
+first launch, %v for a gate, %v for a launch, %v for the report.
+
+| phase aimed at | kills | where the archive shows the run at its death | resumed and complete |
+|---|--:|---|--:|
+%s`, kills, seed, took.start.Round(time.Millisecond), took.gate.Round(time.Millisecond), took.launch.Round(time.Millisecond), took.report.Round(time.Millisecond), table.String()),
+		fmt.Sprintf("HEXAB_KILLS=%d HEXAB_KILL_SEED=%d", kills, seed))
 }
 
 // found tells by a killed run's archive what it was doing.

@@ -2,11 +2,14 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,7 +51,7 @@ func TestSoak(t *testing.T) {
 	o.Recorded = func(r bench.Record) {
 		attempts++
 		outcomes[r.Outcome]++
-		if attempts%soakServerLife == 0 {
+		if attempts%min(soakServerLife, launches) == 0 {
 			killServer(t)
 			servers++
 		}
@@ -77,8 +80,9 @@ func TestSoak(t *testing.T) {
 			marked++
 		}
 	}
+	wrong := wrongVerdicts(t, run, records)
 	t.Logf("compared with the quiet run's %d launches: %d are marked as retried, %d differ otherwise, %d holes, %d wrong verdicts",
-		len(expected), marked, len(different), holes, wrongVerdicts(t, run, records))
+		len(expected), marked, len(different), holes, wrong)
 	if holes > 0 {
 		t.Errorf("%d holes under faults that all pass", holes)
 	}
@@ -95,6 +99,35 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		left := "nothing"
+		if t.Failed() {
+			left = "see the test's errors"
+		}
+		publish(t, "soak.md", fmt.Sprintf(`# The soak
+
+An A/A run of %d launches on the embedded phone under random faults, seed %d, beside a quiet run of the same plan in a
+process and on a phone of its own. Profile: `+"`%s`"+`; the adb server was killed %d times as well.
+
+| | |
+|---|--:|
+| launches planned | %d |
+| attempts | %d |
+| attempts by outcome | %s |
+| launches marked as retried | %d |
+| launches that differ from the quiet run's otherwise | %d |
+| holes | %d |
+| wrong verdicts | %d |
+| processes, files, locks left behind | %s |
+| heap at the first and the last look, MiB | %.1f, %.1f |
+| resident at the first and the last look, MiB | %.1f, %.1f |
+| size of the journal, whose records are kept in memory, MiB | %.1f |
+| time | %v |
+`, len(run.Plan), seed, soakProfile, servers, len(run.Plan), len(records), countsOf(outcomes), marked, len(different), holes, wrong, left,
+			mebibytes(memory[0].heap), mebibytes(memory[len(memory)-1].heap), mebibytes(memory[0].resident), mebibytes(memory[len(memory)-1].resident),
+			float64(journal.Size())/(1<<20), time.Since(began).Round(time.Second)),
+			fmt.Sprintf("HEXAB_SOAK=%d HEXAB_SOAK_SEED=%d", launches, seed))
+	}()
 	// The journal's records are kept in memory; nothing else may grow.
 	if n := len(memory); n > 1 {
 		grown := int64(memory[n-1].heap) - int64(memory[0].heap)
@@ -171,7 +204,18 @@ func leftHere(t *testing.T, dir, temporary string, records []bench.Record) {
 type footprint struct{ heap, resident uint64 }
 
 func (f footprint) String() string {
-	return fmt.Sprintf("heap %.1f MiB, resident %.1f MiB", float64(f.heap)/(1<<20), float64(f.resident)/(1<<20))
+	return fmt.Sprintf("heap %.1f MiB, resident %.1f MiB", mebibytes(f.heap), mebibytes(f.resident))
+}
+
+func mebibytes(n uint64) float64 { return float64(n) / (1 << 20) }
+
+// countsOf are outcomes with their numbers, most frequent first.
+func countsOf(outcomes map[bench.Outcome]int) string {
+	var list []string
+	for _, o := range slices.SortedFunc(maps.Keys(outcomes), func(a, b bench.Outcome) int { return cmp.Or(outcomes[b]-outcomes[a], cmp.Compare(a, b)) }) {
+		list = append(list, fmt.Sprintf("%d %s", outcomes[o], o))
+	}
+	return strings.Join(list, ", ")
 }
 
 func footprintNow(t *testing.T) footprint {

@@ -285,7 +285,7 @@ func Devices(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintln(w.Out, "ssh:user@host\ta Linux board over SSH")
-	fmt.Fprintln(w.Out, "sim\tthe embedded phone (always there; profiles cool, hot, old, arm64: -device=sim:hot)")
+	fmt.Fprintln(w.Out, "sim\tthe embedded phone (always there; profiles cool, hot, sun, old, arm64: -device=sim:hot)")
 	listed, err := (&adb.Client{Path: w.ADB()}).Devices(ctx)
 	if err != nil {
 		fmt.Fprintf(w.Out, "no phones: %v\n", err)

@@ -115,6 +115,25 @@ func Test(ctx context.Context, long bool) error {
 	return w.goTool(ctx, env, "test", "-timeout=180m", "-count=1", "-p=1", "./internal/...", "./sim/...")
 }
 
+// TestFaults runs the tests of runs that survive: the classes of faults, the
+// soak and the kills. Their tables go to results/faults; HEXAB_TRIES,
+// HEXAB_SOAK and HEXAB_KILLS in the environment say how much of each.
+func TestFaults(ctx context.Context) error {
+	w, err := Open()
+	if err != nil {
+		return err
+	}
+	env, err := w.testEnv(ctx)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(w.Root, "results", "faults")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return w.goTool(ctx, append(env, "HEXAB_FAULT_RESULTS="+folder), "test", "-timeout=180m", "-count=1", "-v", "-run=^(TestFaultCoverage|TestSoak|TestKilledAtRandomMoments)$", "./internal/harness")
+}
+
 // testEnv builds what the heavy tests use and says where it is: the sources,
 // each variant's bundle (HEXAB_BUNDLE_CPU and so on), the simulated NPU, the
 // stand-in models.

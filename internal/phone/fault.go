@@ -98,7 +98,7 @@ const triggerKeys = "after program nth p times bytes lines delay"
 
 // Spec is a parsed profile: a device and what goes wrong with it.
 type Spec struct {
-	Profile string // arm64, cool, hot or old
+	Profile string // arm64, cool, hot, old or sun
 	Faults  []Fault
 }
 

@@ -29,6 +29,7 @@ const (
 var profiles = map[string]profile{
 	"cool":  {modernFeatures, "15", "35", coolModel, false},
 	"hot":   {modernFeatures, "15", "35", hotModel, false},
+	"sun":   {modernFeatures, "15", "35", sunModel, false},
 	"old":   {oldFeatures, "6.0.1", "23", coolModel, false},
 	"arm64": {modernFeatures, "15", "35", coolModel, true},
 }
@@ -74,6 +75,20 @@ func hotModel() ThermalModel {
 		Chip:      RC{AmbientCelsius: 28, ResistanceKelvinPerW: 7, CapacitanceJPerKelvin: 3},
 		Battery:   RC{AmbientCelsius: 28, ResistanceKelvinPerW: 1.5, CapacitanceJPerKelvin: 60},
 		Skin:      RC{AmbientCelsius: 28, ResistanceKelvinPerW: 1.8, CapacitanceJPerKelvin: 30},
+		IdleWatts: 0.8, WattsPerCore: 5.3, FixedDuty: 0.4,
+		Governor: Governor{Trips: hotTrips, HysteresisKelvin: 3},
+	}
+}
+
+// sunModel is a phone in the sun with a case around it: 51 degrees when idle,
+// with a time constant of 17 s. A third of one busy core ends at 76 degrees,
+// so that it throttles under any work, also on a machine that has little time
+// for it.
+func sunModel() ThermalModel {
+	return ThermalModel{
+		Chip:      RC{AmbientCelsius: 40, ResistanceKelvinPerW: 14, CapacitanceJPerKelvin: 1.2},
+		Battery:   RC{AmbientCelsius: 40, ResistanceKelvinPerW: 1.5, CapacitanceJPerKelvin: 60},
+		Skin:      RC{AmbientCelsius: 40, ResistanceKelvinPerW: 1.8, CapacitanceJPerKelvin: 30},
 		IdleWatts: 0.8, WattsPerCore: 5.3, FixedDuty: 0.4,
 		Governor: Governor{Trips: hotTrips, HysteresisKelvin: 3},
 	}

@@ -76,6 +76,24 @@ func TestHotModelThrottlesAndHolds(t *testing.T) {
 	}
 }
 
+// A third of a core is enough for a phone in the sun to throttle; idle it does not.
+func TestSunModelThrottlesUnderLittleWork(t *testing.T) {
+	for _, test := range []struct {
+		busy  float64
+		least ThermalStatus
+		most  ThermalStatus
+	}{{0, 0, 0}, {0.33, 2, 2}, {1, 3, 4}} {
+		m := sunModel()
+		var status ThermalStatus
+		for range 60 {
+			_, status = m.Step(time.Second, test.busy)
+		}
+		if status < test.least || status > test.most {
+			t.Errorf("%v busy cores: status %d at %.1f degrees", test.busy, status, m.Chip.Celsius())
+		}
+	}
+}
+
 func TestPathMap(t *testing.T) {
 	m := pathMap{link: "/tmp/l/root", folder: "/home/it's/phone"}
 	for in, want := range map[string]string{
@@ -166,7 +184,7 @@ func TestParseSpec(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"warm":                      `profile "warm": want one of arm64, cool, hot, old`,
+		"warm":                      `profile "warm": want one of arm64, cool, hot, old, sun`,
 		"cool+warm":                 `fault "warm": unknown kind`,
 		"cool+hot":                  `fault "hot": unknown kind`,
 		"cr:x=1":                    `option "x=1": want KEY=VALUE with KEY one of share`,
