@@ -59,6 +59,8 @@ struct pd {
     pthread_mutex_t closing_lock; /* held for moments only */
     _Atomic bool dead;
     pthread_mutex_t lock; /* of what follows */
+    bool reaped;          /* waited for: its time is this process's */
+    pthread_cond_t reaping;
     struct pd_map * maps;
     size_t n_maps, room_maps;
     struct pd_queue * queues;
@@ -86,6 +88,7 @@ int pd_call_socket(struct pd * pd);
 /* After a failure on a call connection. */
 void pd_note_dead(struct pd * pd);
 
+/* Ask all processes to end, and wait for their ends for a moment: so their time is counted as the application's. */
 void pd_shutdown_all(void);
 
 /* ---- counters (counters.c) ---- */

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <linux/futex.h>
 #include <unistd.h>
 
@@ -25,6 +26,9 @@ extern char ** environ;
 #define DEFAULT_STACK (16 << 10)
 #define LEAST_STACK (16 << 10)
 #define MOST_STACK (8 << 20)
+
+/* A process that was asked to end does so at once, but gives back much memory. */
+#define REAPING_SECONDS 10
 
 static struct {
     pthread_mutex_t lock;
@@ -160,6 +164,10 @@ static void * keeper(void * argument) {
     } while (got < 0 && errno == EINTR);
     say_how(pd, status, got == pd->pid);
     pd_note_dead(pd);
+    pthread_mutex_lock(&pd->lock);
+    pd->reaped = true;
+    pthread_cond_signal(&pd->reaping);
+    pthread_mutex_unlock(&pd->lock);
     pthread_mutex_lock(&pd->control_lock);
     pthread_mutex_lock(&pd->closing_lock);
     close(pd->control);
@@ -228,6 +236,11 @@ static struct pd * pd_start(uint32_t domain, uint32_t session, int * status) {
     pthread_mutex_init(&pd->control_lock, NULL);
     pthread_mutex_init(&pd->closing_lock, NULL);
     pthread_mutex_init(&pd->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&pd->reaping, &attr);
+    pthread_condattr_destroy(&attr);
     int error = pd->counters ? start_process(pd, path, sockets[1]) : ENOMEM;
     close(sockets[1]);
     if (error) {
@@ -410,5 +423,17 @@ void pd_shutdown_all(void) {
         if (!atomic_load(&pd->dead)) {
             pd_request(pd, WIRE_SHUTDOWN, NULL, 0, NULL, 0, NULL);
         }
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += REAPING_SECONDS;
+    for (size_t i = 0; i < all.n; i++) {
+        struct pd * pd = all.list[i];
+        int late       = 0;
+        pthread_mutex_lock(&pd->lock);
+        while (!pd->reaped && !late) {
+            late = pthread_cond_timedwait(&pd->reaping, &pd->lock, &until);
+        }
+        pthread_mutex_unlock(&pd->lock);
     }
 }

@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "app.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "AEEStdErr.h"
@@ -258,6 +261,27 @@ static void planned(void) {
     CHECK_EQUAL(app_run_status(h, RUN_HEAP), AEE_ECONNRESET);
 }
 
+/* An application that ends has waited for its DSP process, whose time counts as its own then: no orphan is left to us.
+ */
+static void reaped(void) {
+    CHECK(!prctl(PR_SET_CHILD_SUBREAPER, 1));
+    for (int end = 0; end < 2; end++) {
+        int status  = -1;
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            remote_handle64 h = app_open(URI);
+            app_run(h, RUN_HEAP, -1, 0, 0);
+            if (end) {
+                CHECK_EQUAL(remote_handle64_close(h), 0);
+            }
+            exit(0);
+        }
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+        CHECK(waitpid(-1, &status, 0) == -1 && errno == ECHILD);
+    }
+}
+
 const struct app_case app_calls[] = {{"open-missing", open_missing},
                                      {"open-shell-missing", open_shell_missing},
                                      {"sessions", sessions},
@@ -273,4 +297,5 @@ const struct app_case app_calls[] = {{"open-missing", open_missing},
                                      {"abort", aborts},
                                      {"killed", killed},
                                      {"planned", planned},
+                                     {"reaped", reaped},
                                      {NULL, NULL}};
