@@ -115,12 +115,17 @@ type Run struct {
 }
 
 // Placement is where the operations of a model's graphs are computed in one
-// arm: nodes by backend and operation, over all graphs that an untimed launch
+// arm: nodes by backend and operation, over all graphs that untimed launches
 // built. It proves what an NPU did and lists what fell back.
 type Placement struct {
 	Model string                    `json:"model"`
 	Arm   string                    `json:"arm"`
 	Nodes map[string]map[string]int `json:"nodes"`
+	// PerPrompt and PerToken are the operations that the NPU executed for a
+	// prompt of 16 tokens and for generating one token, by name; fused ones,
+	// such as RMS_NORM+MUL, count as one.
+	PerPrompt map[string]uint64 `json:"per_prompt,omitempty"`
+	PerToken  map[string]uint64 `json:"per_token,omitempty"`
 }
 
 // BundleInfo says what a bundle was made from.

@@ -122,7 +122,9 @@ func (s *session) cost(ctx context.Context, a bench.Arm, model string, test benc
 	return counters.PerToken(one, two, tokens), nil
 }
 
-// countersOf runs llama-bench once and gives its cost counters.
+// countersOf runs llama-bench and gives its cost counters, and once more with
+// the backend's profile, which costs packets and buffers of its own, for the
+// operations by name: ops.NAME.
 func (s *session) countersOf(ctx context.Context, a bench.Arm, model string, test bench.Test, repetitions int) (counters.Set, error) {
 	log, err := s.untimed(ctx, a, model, []bench.Test{test}, repetitions, "", launchTimeoutEmbedded)
 	if err != nil {
@@ -131,6 +133,13 @@ func (s *session) countersOf(ctx context.Context, a bench.Arm, model string, tes
 	set, found, err := counters.Find(log)
 	if err == nil && !found {
 		err = errors.New("the launch left no counters")
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, ops, err := s.executed(ctx, a, model, test, repetitions, "", launchTimeoutEmbedded)
+	for name, n := range ops {
+		set["ops."+name] = n
 	}
 	return set, err
 }

@@ -18,6 +18,7 @@ import (
 	"hexab/internal/device"
 	"hexab/internal/diagnose"
 	"hexab/internal/llamabench"
+	"hexab/internal/opprofile"
 )
 
 // onNPU gives the llama.cpp device that an arm computes on; ok is false for the
@@ -78,7 +79,7 @@ func npuFamily(name string) string {
 }
 
 // place finds out where each model's operations are computed in the arms that
-// use an NPU, by a short launch of each that is not timed. What was found out
+// use an NPU, by short launches of each that are not timed. What was found out
 // before with the same files and settings is taken from the cache.
 func (s *session) place(ctx context.Context, files []workload) error {
 	for _, f := range files {
@@ -95,7 +96,7 @@ func (s *session) place(ctx context.Context, files []workload) error {
 			if err != nil {
 				return fmt.Errorf("%s with %s: %w", a.Label, f.Alias, err)
 			}
-			s.run.Placements = append(s.run.Placements, bench.Placement{Model: f.Alias, Arm: a.Label, Nodes: placement})
+			s.run.Placements = append(s.run.Placements, placement)
 		}
 	}
 	return nil
@@ -104,31 +105,58 @@ func (s *session) place(ctx context.Context, files []workload) error {
 // placementsFolder holds what is known of placements, in the cache.
 const placementsFolder = "placements"
 
-func (s *session) placement(ctx context.Context, a bench.Arm, f workload) (llamabench.Placement, error) {
+// placement is what place finds out for one model and arm, by a launch for a
+// prompt and one for a token.
+func (s *session) placement(ctx context.Context, a bench.Arm, f workload) (bench.Placement, error) {
 	d := s.target.describe()
 	cached := filepath.Join(s.w.Cache, placementsFolder, fmt.Sprintf("%.16s-%.16s-%.16s-%s.json", a.Bundle, f.SHA256, a.Fingerprint, d.Platform))
-	var placement llamabench.Placement
-	if text, err := os.ReadFile(cached); err == nil && json.Unmarshal(text, &placement) == nil && len(placement) > 0 {
-		return placement, nil
+	found := bench.Placement{Model: f.Alias, Arm: a.Label}
+	var known bench.Placement
+	if text, err := os.ReadFile(cached); err == nil && json.Unmarshal(text, &known) == nil && len(known.PerToken) > 0 {
+		found.Nodes, found.PerPrompt, found.PerToken = known.Nodes, known.PerPrompt, known.PerToken
+		return found, nil
 	}
-	s.w.Note("where %s computes %s: an untimed launch", a.Label, f.Alias)
-	log, err := s.untimed(ctx, a, f.Alias, []bench.Test{{Prompt: 16}, {Gen: 1}}, 1, llamabench.SchedulerLog+" ", launchTimeoutPhone)
+	s.w.Note("what %s computes of %s: two untimed launches", a.Label, f.Alias)
+	log, perPrompt, err := s.executed(ctx, a, f.Alias, bench.Test{Prompt: 16}, 1, llamabench.SchedulerLog+" ", launchTimeoutPhone)
 	if err != nil {
-		return nil, err
+		return found, err
+	}
+	more, perToken, err := s.executed(ctx, a, f.Alias, bench.Test{Gen: 1}, 1, llamabench.SchedulerLog+" ", launchTimeoutPhone)
+	if err != nil {
+		return found, err
 	}
 	name, _ := onNPU(a)
-	if placement = llamabench.ReadPlacement(log); placement.Share(npuFamily(name)) == 0 {
-		return nil, &PreflightError{Outcome: bench.OutcomeSessionError, Fault: bench.FaultVariant,
+	placement := llamabench.ReadPlacement(log + "\n" + more)
+	if placement.Share(npuFamily(name)) == 0 {
+		return found, &PreflightError{Outcome: bench.OutcomeSessionError, Fault: bench.FaultVariant,
 			Reason: fmt.Sprintf("no operation is computed on %s; the scheduler placed: %s", name, strings.Join(placement.Elsewhere(npuFamily(name)), ", "))}
 	}
-	text, err := json.Marshal(placement)
+	found.Nodes, found.PerPrompt, found.PerToken = placement, perPrompt, perToken
+	text, err := json.Marshal(found)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	if err := os.MkdirAll(filepath.Dir(cached), 0o755); err != nil {
-		return nil, err
+		return found, err
 	}
-	return placement, renameio.WriteFile(cached, text, 0o644)
+	return found, renameio.WriteFile(cached, text, 0o644)
+}
+
+// executed runs llama-bench once as untimed does, with the backend's profile
+// on, and counts the operations that the NPU executed.
+func (s *session) executed(ctx context.Context, a bench.Arm, model string, test bench.Test, repetitions int, environment string, limit time.Duration) (log string, ops map[string]uint64, err error) {
+	log, err = s.untimed(ctx, a, model, []bench.Test{test}, repetitions, environment+"GGML_HEXAGON_PROFILE=1 ", limit)
+	if err != nil {
+		return "", nil, err
+	}
+	profile, err := opprofile.Parse(strings.NewReader(log))
+	if err == nil {
+		ops, err = profile.Executed()
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("operations that %s executed: %w", a.Label, err)
+	}
+	return log, ops, nil
 }
 
 // untimed runs llama-bench once without warm-up, for what it logs: with the

@@ -45,6 +45,11 @@ func TestNPUComparison(t *testing.T) {
 	if len(run.Placements) != 1 || run.Placements[0].Nodes["HTP0"]["MUL_MAT"] == 0 || run.Placements[0].Nodes["CPU"]["MUL_MAT"] != 0 {
 		t.Errorf("placement: %+v", run.Placements)
 	}
+	for _, ops := range []map[string]uint64{run.Placements[0].PerPrompt, run.Placements[0].PerToken} {
+		if ops["FLASH_ATTN_EXT"] == 0 || ops["FLASH_ATTN_EXT"] != run.Placements[0].PerToken["FLASH_ATTN_EXT"] {
+			t.Errorf("operations executed: %v", ops)
+		}
+	}
 }
 
 func provesNPU(proof map[string]string) bool {

@@ -61,6 +61,35 @@ func TestLaunch(t *testing.T) {
 	golden(t, "sums.golden", out.Bytes())
 }
 
+func TestExecuted(t *testing.T) {
+	const (
+		two = "ggml-hex: HTP0 profile-op OPBATCH|----|n-ops 2|----|----|----|usec 10 cycles 20000 start 5000000000 mhz 2000.0\n"
+		add = "ggml-hex: HTP0 profile-op ADD|a x b -> c|4:2 -> 4:2|f32|16|----|usec 3 cycles 6000 start 705032704 mhz 2000.0\n"
+		sum = "ggml-hex: HTP0 profile-op RMS_NORM+MUL|a x b -> c|4:2 -> 4:2|f32|16|----|usec 3 cycles 6000 start 705032704 mhz 2000.0\n"
+	)
+	for _, test := range []struct {
+		log, err string
+		want     map[string]uint64
+	}{
+		{"", "", map[string]uint64{}},
+		{two + add + sum + "loading\n" + two + add + add, "", map[string]uint64{"ADD": 3, "RMS_NORM+MUL": 1}},
+		{two + add + sum + two + add, "batch 2 of HTP0 has 1 operations", nil},
+		{two + add + "ggml-hex: HTP0 profile-op ADD|torn\n", "line 3", nil},
+	} {
+		log, err := Parse(strings.NewReader(test.log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := log.Executed()
+		if test.err == "" && (err != nil || !reflect.DeepEqual(got, test.want)) {
+			t.Errorf("%q: %v, %v", test.log, got, err)
+		}
+		if test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+			t.Errorf("%q: %v, want %s", test.log, err, test.err)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	log, err := Parse(strings.NewReader(strings.Join([]string{
 		"[  0.1s] starting the embedded phone (profile cool); its figures say nothing of a real phone",

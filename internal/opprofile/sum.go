@@ -12,6 +12,25 @@ import (
 	"hexab/internal/stat"
 )
 
+// Executed is how many operations of each name the DSP executed, a fused one
+// counting as one. A log that does not hold all of its batches' operations is
+// an error: its numbers would be too small.
+func (l *Log) Executed() (map[string]uint64, error) {
+	if len(l.Torn) > 0 {
+		return nil, fmt.Errorf("a profile that can not be read: %s", l.Torn[0])
+	}
+	executed := map[string]uint64{}
+	for i, b := range l.Batches {
+		if len(b.Ops) != b.Declared {
+			return nil, fmt.Errorf("batch %d of %s has %d operations in the log, and says it has %d", i+1, b.Session, len(b.Ops), b.Declared)
+		}
+		for _, op := range b.Ops {
+			executed[op.Name]++
+		}
+	}
+	return executed, nil
+}
+
 // Sum is what operations of one kind and shape took together.
 type Sum struct {
 	// Name, Dims and Types identify it; Dims and Types are empty in sums by
