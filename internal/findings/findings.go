@@ -70,6 +70,9 @@ type Cases struct {
 	// MayFail matches the parameters, from the first to the last character,
 	// of all cases that fail for some data.
 	MayFail *regexp.Regexp
+	// AlwaysFail matches, in the same way, those that fail for all data; nil:
+	// none is known to.
+	AlwaysFail *regexp.Regexp
 	// Fails are the parameters of those that fail with the list's seed in the
 	// list's slices.
 	Fails []string
@@ -90,6 +93,44 @@ func (l List) Explain(arch int, op, params string) (Finding, bool) {
 		}
 	}
 	return Finding{}, false
+}
+
+// Explained is a failed case that a finding explains.
+type Explained struct {
+	Outcome Outcome
+	Finding Finding
+}
+
+// Judgement is a run with data from any seed, held against the list.
+type Judgement struct {
+	// Expected are failures that a finding explains.
+	Expected []Explained
+	// Differences are failures that none explains, and cases that passed
+	// although a finding says that they fail for all data.
+	Differences []Difference
+}
+
+// Judge holds outcomes of a run against the list, whatever data it had: a case
+// that fails for some data only is expected to come out in either way.
+func (l List) Judge(arch int, outcomes []Outcome) (j Judgement) {
+	for _, o := range outcomes {
+		f, explained := l.Explain(arch, o.Op, o.Params)
+		switch {
+		case o.Failed && explained:
+			j.Expected = append(j.Expected, Explained{o, f})
+		case o.Failed:
+			j.Differences = append(j.Differences, Difference{o, "", "fails, and no finding says so"})
+		case explained && f.always(arch, o):
+			j.Differences = append(j.Differences, Difference{o, f.Name, "passes, but " + f.Name + " says that it fails"})
+		}
+	}
+	return j
+}
+
+func (f Finding) always(arch int, o Outcome) bool {
+	return slices.ContainsFunc(f.Cases, func(c Cases) bool {
+		return c.covers(arch, o.Op) && c.AlwaysFail != nil && c.AlwaysFail.MatchString(o.Params)
+	})
 }
 
 // Outcome is one case of a run.

@@ -20,6 +20,7 @@ findings:
       - archs: [73]
         op: DIV
         may_fail: type=f16,.*
+        always_fail: type=f16,ne=\[[1-2],.*
         fails: ["type=f16,ne=[1,1]", "type=f16,ne=[2,2]"]
 `
 
@@ -108,6 +109,40 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestJudge: with any data a case that may fail comes out in either way.
+func TestJudge(t *testing.T) {
+	l := parse(t, good)
+	outcome := func(params string, failed bool) Outcome { return Outcome{Op: "DIV", Params: params, Failed: failed} }
+	always, some, other := "type=f16,ne=[1,1]", "type=f16,ne=[9,9]", "type=f32,ne=[1,1]"
+	for _, c := range []struct {
+		name           string
+		arch           int
+		outcome        Outcome
+		expected, want string
+	}{
+		{"always fails", 73, outcome(always, true), "coarse-inverse", ""},
+		{"starts to pass", 73, outcome(always, false), "", "DIV(type=f16,ne=[1,1]): passes, but coarse-inverse says that it fails"},
+		{"fails with this data", 73, outcome(some, true), "coarse-inverse", ""},
+		{"passes with this data", 73, outcome(some, false), "", ""},
+		{"unexpected", 73, outcome(other, true), "", "DIV(type=f32,ne=[1,1]): fails, and no finding says so"},
+		{"passes", 73, outcome(other, false), "", ""},
+		{"unexpected elsewhere", 79, outcome(always, true), "", "DIV(type=f16,ne=[1,1]): fails, and no finding says so"},
+		{"passes elsewhere", 79, outcome(always, false), "", ""},
+	} {
+		j := l.Judge(c.arch, []Outcome{c.outcome})
+		expected, got := "", ""
+		for _, e := range j.Expected {
+			expected += e.Finding.Name
+		}
+		for _, d := range j.Differences {
+			got += d.String()
+		}
+		if expected != c.expected || got != c.want {
+			t.Errorf("%s: expected %q, differences %q", c.name, expected, got)
+		}
+	}
+}
+
 // TestMistakes: every mistake has its file and line.
 func TestMistakes(t *testing.T) {
 	change := func(from, to string) string {
@@ -121,7 +156,7 @@ func TestMistakes(t *testing.T) {
 		{"", "list.yaml:1: the file is empty"},
 		{"- 1\n", "list.yaml:1: the list is not a mapping"},
 		{"seed: [\n", "list.yaml:1: did not find expected node content"},
-		{good + "---\na: 1\n", "list.yaml:15: there is more after the first document"},
+		{good + "---\na: 1\n", "list.yaml:16: there is more after the first document"},
 		{change("seed: 1", "seed: -1"), `list.yaml:1: "-1" is not a whole number`},
 		{change("seed: 1\n", ""), "list.yaml:1: the list lacks seed"},
 		{change("seed: 1", "seed: 1\nseeds: 2"), `list.yaml:2: the list has no key "seeds"`},
@@ -133,8 +168,9 @@ func TestMistakes(t *testing.T) {
 		{change("fault: upstream", "fault: nobody"), `list.yaml:7: "nobody" is not of the form`},
 		{change("a.h:10", "a.h"), `list.yaml:9: "ggml/src/a.h" is not of the form`},
 		{change("is coarse.", "is coarse"), "list.yaml:8: "},
-		{change("type=f16,.*", "type=f32,.*"), `list.yaml:14: may_fail does not match "type=f16,ne=[1,1]"`},
+		{change("type=f16,.*", "type=f32,.*"), `list.yaml:15: may_fail does not match "type=f16,ne=[1,1]"`},
 		{change("type=f16,.*", "type=f16(,.*"), `list.yaml:13: "type=f16(,.*" is not a regular expression`},
+		{change(`[[1-2],.*`, `[[1-2`), `list.yaml:14: "type=f16,ne=\\[[1-2" is not a regular expression`},
 		{change("archs: [73]\n", "archs: &a [73]\n"), "list.yaml:11: anchors and aliases are not allowed"},
 		{change("ne=[2,2]", "ne=[1,1]"), "v73 DIV(type=f16,ne=[1,1]) is in coarse-inverse and in coarse-inverse"},
 		{change("[73, 79]", "[79]"), "0 slices run v73 DIV(type=f16,ne=[1,1]), want 1"},

@@ -235,6 +235,7 @@ func (p *parser) cases(n *yaml.Node) (c Cases) {
 	var nodes []*yaml.Node
 	p.fields(n, "cases", map[string]read{
 		"archs": p.archs(&c.Archs), "op": p.text(&c.Op, opForm), "may_fail": p.pattern(&c.MayFail),
+		"always_fail?": p.pattern(&c.AlwaysFail),
 		"fails": list(p, &c.Fails, func(n *yaml.Node) (params string) {
 			nodes = append(nodes, n)
 			p.text(&params, paramsForm)(n)

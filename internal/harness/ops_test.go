@@ -9,6 +9,7 @@ import (
 
 	"hexab/internal/backendops"
 	"hexab/internal/bench"
+	"hexab/internal/findings"
 )
 
 func TestOpsOnThePhone(t *testing.T) {
@@ -27,6 +28,67 @@ func TestOpsOnThePhone(t *testing.T) {
 	logs, err := filepath.Glob(filepath.Join(out, "*.log"))
 	if err != nil || len(logs) != 3 {
 		t.Error(logs, err)
+	}
+}
+
+// Failures that sim/findings explains do not fail the simulated NPU's run.
+func TestOpsExpectedFailures(t *testing.T) {
+	heavy(t)
+	for _, o := range []OpsOptions{
+		{Op: "GATED_DELTA_NET", Params: "head_size=64,n_seq_tokens=(63|64|65),", Arm: "dspqueue"},
+		{Op: "GATED_DELTA_NET", Params: "head_size=64,n_seq_tokens=(63|64|65),", Arm: "fastrpc"},
+		{Op: "DIV", Params: `type=f(16|32),ne=\[1280,16,16,1\]`, Arm: "dspqueue:env.HEXSIM_SOC=SM8650"},
+	} {
+		o.Mode, o.Device, o.Out = backendops.Test, "sim", t.TempDir()
+		if err := Ops(t.Context(), o); err != nil {
+			t.Errorf("%s %s: %v", o.Arm, o.Op, err)
+		}
+	}
+}
+
+// TestKnownFailures: an expected failure is none; an unexpected one, and an
+// expected one that passes, are.
+func TestKnownFailures(t *testing.T) {
+	list, err := findings.Parse("list.yaml", []byte(`seed: 1
+slices: [{op: DIV, archs: [75]}]
+findings:
+  - name: half-inverse
+    fault: upstream
+    summary: The inverse is coarse.
+    upstream: [ggml/src/a.h:10]
+    cases: [{archs: [75], op: DIV, may_fail: 'type=f16,.*', always_fail: 'type=f16,n=100', fails: ["type=f16,n=100"]}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	always := backendops.Case{Op: "DIV", Params: "type=f16,n=100", Status: backendops.Failed}
+	some := backendops.Case{Op: "DIV", Params: "type=f16,n=1", Status: backendops.Failed}
+	other := backendops.Case{Op: "DIV", Params: "type=f32,n=1", Status: backendops.Failed}
+	as := func(c backendops.Case, s backendops.Status) backendops.Case {
+		c.Status = s
+		return c
+	}
+	for _, test := range []struct {
+		name  string
+		arch  int
+		cases []backendops.Case
+		want  string // the error
+	}{
+		{"all as expected", 75, []backendops.Case{always, some, as(other, backendops.Passed)}, ""},
+		{"may pass", 75, []backendops.Case{always, as(some, backendops.Passed)}, ""},
+		{"not supported", 75, []backendops.Case{as(always, backendops.Unsupported)}, ""},
+		{"unexpected", 75, []backendops.Case{always, other}, "1 of 2 cases failed on HTP0"},
+		{"starts to pass", 75, []backendops.Case{as(always, backendops.Passed), some}, "1 cases passed on HTP0 that sim/findings/expected.yaml says fail"},
+		{"another architecture", 79, []backendops.Case{always, some}, "2 of 2 cases failed on HTP0"},
+	} {
+		r := backendops.Report{Mode: backendops.Test, Backend: "HTP0", Cases: test.cases}
+		err := casesError(r, knownFailures(list, test.arch, r), "HTP0")
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+		if err := casesError(r, nil, "HTP0"); (err != nil) != (r.Total().Failed > 0) {
+			t.Errorf("%s on a real device: %v", test.name, err)
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ var allowed = map[string]string{
 	// L3: joins them.
 	"harness": "across bench stat plan arm llamabench diagnose models standin calibrate compare report " +
 		"gate github artifact history " +
-		"backendops counters " +
+		"backendops counters findings " +
 		"knobs macros lint inspect tiles opprofile " +
 		"proc fetch host source build adb ssh phone device deploy store simsdk",
 }

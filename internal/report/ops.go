@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,10 +15,39 @@ import (
 // maxFailures bounds the failing cases that are listed; the log has them all.
 const maxFailures = 100
 
+// KnownFailures is what a list of expected failures says of a report.
+type KnownFailures struct {
+	// Findings explain the failures that were expected, in the list's order.
+	Findings []KnownFailure
+	// Passing are cases that passed although a finding says that they fail.
+	Passing []string
+}
+
+// KnownFailure is one finding.
+type KnownFailure struct {
+	Name, Summary string
+	// Cases are the failed cases that it explains.
+	Cases []backendops.Case
+}
+
+// explains gives the name of the finding that explains a failed case; empty
+// when there is none.
+func (k *KnownFailures) explains(c backendops.Case) string {
+	if k != nil {
+		for _, f := range k.Findings {
+			if slices.ContainsFunc(f.Cases, func(known backendops.Case) bool { return known.String() == c.String() }) {
+				return f.Name
+			}
+		}
+	}
+	return ""
+}
+
 // Operations renders what test-backend-ops reported for a terminal: a table by
-// operation, or by case where it was measured, and the cases that failed.
+// operation, or by case where it was measured, and the cases that failed; those
+// that were expected to, apart. known is nil where no failure is expected.
 // title is the first line; simulated figures are labelled.
-func Operations(r backendops.Report, title string, simulated bool, o Options) []byte {
+func Operations(r backendops.Report, known *KnownFailures, title string, simulated bool, o Options) []byte {
 	var b bytes.Buffer
 	put := func(text, indent string) {
 		for _, line := range wrap(text, indent, o.Width) {
@@ -28,12 +59,12 @@ func Operations(r backendops.Report, title string, simulated bool, o Options) []
 	if r.Mode == backendops.Perf {
 		b.WriteString(speedTable(r, o))
 	} else {
-		b.WriteString(operationTable(r, o))
+		b.WriteString(operationTable(r, known, o))
 	}
 	if simulated && r.Mode == backendops.Perf {
 		put(compare.SimulatedNotice, "")
 	}
-	failures := r.Failures()
+	failures := slices.DeleteFunc(r.Failures(), func(c backendops.Case) bool { return known.explains(c) != "" })
 	if len(failures) > 0 {
 		b.WriteString("\nFailing cases\n")
 	}
@@ -47,17 +78,58 @@ func Operations(r backendops.Report, title string, simulated bool, o Options) []
 			put("  "+clean(c.Detail), "  ")
 		}
 	}
+	if known != nil {
+		known.write(&b, put)
+	}
 	return b.Bytes()
 }
 
-func operationTable(r backendops.Report, o Options) string {
+func (k *KnownFailures) write(b *bytes.Buffer, put func(text, indent string)) {
+	if len(k.Findings) > 0 {
+		b.WriteString("\nExpected failures (sim/findings)\n")
+	}
+	for _, f := range k.Findings {
+		counts := map[string]int{}
+		for _, c := range f.Cases {
+			counts[c.Op]++
+		}
+		var parts []string
+		for _, op := range slices.Sorted(maps.Keys(counts)) {
+			parts = append(parts, fmt.Sprintf("%d of %s", counts[op], clean(op)))
+		}
+		put(fmt.Sprintf("- %s: %s. %s", clean(f.Name), strings.Join(parts, ", "), clean(f.Summary)), "  ")
+	}
+	if len(k.Passing) > 0 {
+		b.WriteString("\nExpected to fail, and passed\n")
+	}
+	for _, text := range k.Passing {
+		b.WriteString("- " + clean(text) + "\n")
+	}
+}
+
+func operationTable(r backendops.Report, known *KnownFailures, o Options) string {
 	var g grid
+	titles := []string{"passed", "failed", "unsupported"}
+	expected := map[string]int{} // by operation
+	if known != nil {
+		titles = slices.Insert(titles, 2, "expected")
+		for _, f := range known.Findings {
+			for _, c := range f.Cases {
+				expected[c.Op]++
+				expected[""]++ // of all
+			}
+		}
+	}
 	g.column("operation", false)
-	for _, title := range []string{"passed", "failed", "unsupported"} {
+	for _, title := range titles {
 		g.column(title, true)
 	}
 	row := func(name string, s backendops.Summary) {
-		g.rows = append(g.rows, []string{clean(name), strconv.Itoa(s.Passed), strconv.Itoa(s.Failed), strconv.Itoa(s.Unsupported)})
+		cells := []string{clean(name), strconv.Itoa(s.Passed), strconv.Itoa(s.Failed - expected[s.Op]), strconv.Itoa(s.Unsupported)}
+		if known != nil {
+			cells = slices.Insert(cells, 3, strconv.Itoa(expected[s.Op]))
+		}
+		g.rows = append(g.rows, cells)
 	}
 	operations := r.ByOp()
 	for _, s := range operations {
