@@ -207,7 +207,8 @@ func TestEqualCounters(t *testing.T) {
 	for _, name := range counters.Differ(a, b) {
 		t.Errorf("%s: %d, then %d", name, a[name], b[name])
 	}
-	for _, name := range []string{"packets", "dma_bytes_to_vtcm", "cache_clean_invalidate_all", "cache_clean_invalidate_lines", "hmx_multiplied_tiles"} {
+	for _, name := range []string{"packets", "dma_bytes_to_vtcm", "cache_clean_invalidate_all", "cache_clean_invalidate_lines",
+		"hvx_instructions", "hmx_multiplied_tiles"} {
 		if a[name] == 0 {
 			t.Errorf("%s is 0", name)
 		}

@@ -141,7 +141,7 @@ func TestReproducers(t *testing.T) {
 func (n npu) hexagonClang(arch int, source, program string) []string {
 	htp := filepath.Join(n.llama, "ggml/src/ggml-hexagon/htp")
 	command := []string{filepath.Join(n.sdk.ToolsRoot, "Tools/bin/hexagon-clang"),
-		fmt.Sprintf("-mv%d", arch), fmt.Sprintf("-mhvx=v%d", arch), "-O2", "-Wall", "-Wextra"}
+		fmt.Sprintf("-mv%d", arch), fmt.Sprintf("-mhvx=v%d", arch), "-O2", "-Wall", "-Wextra", "-DHEXSIM_UNCOUNTED"}
 	for _, dir := range []string{
 		filepath.Join(n.sdk.Root, "incs"), filepath.Join(n.sdk.Root, "incs/stddef"),
 		filepath.Join(n.sdk.Root, fmt.Sprintf("rtos/qurt/computev%d/include/qurt", arch)),

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 )
 
@@ -33,6 +34,49 @@ func TestVectors(t *testing.T) {
 			run(t, "cmake", "--build", build, "--parallel", "2")
 			run(t, "ctest", "--test-dir", build, "--parallel", "2", "--output-on-failure", "--no-tests=error")
 		})
+	}
+}
+
+// TestIntrinsicsCounted holds sim/npu/hvx/hexsim_count.h: each vector intrinsic
+// of the emulation is counted, once.
+func TestIntrinsicsCounted(t *testing.T) {
+	headers, err := filepath.Glob("../../sim/npu/hvx/hexsim_*.h")
+	if err != nil || len(headers) == 0 {
+		t.Fatal(headers, err)
+	}
+	name := regexp.MustCompile(`\bQ6_[A-Za-z0-9_]+(##)?`)
+	counted := regexp.MustCompile(`(?m)^#define (Q6_\w+)\(\.\.\.\) HEXSIM_COUNTED\((Q6_\w+)\(__VA_ARGS__\)\)$`)
+	// Scalar ones, names of registers, and names that a macro completes.
+	none := regexp.MustCompile(`^Q6_([PR]_|dc|l2fetch|V_(lo|hi)_W$)|_lane$|##$`)
+	defined, times := map[string]bool{}, map[string]int{}
+	for _, header := range headers {
+		text, err := os.ReadFile(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(header) == "hexsim_count.h" {
+			for _, m := range counted.FindAllStringSubmatch(string(text), -1) {
+				if times[m[1]]++; m[1] != m[2] {
+					t.Errorf("%s calls %s", m[1], m[2])
+				}
+			}
+			continue
+		}
+		for _, found := range name.FindAllString(string(text), -1) {
+			if !none.MatchString(found) {
+				defined[found] = true
+			}
+		}
+	}
+	for found := range defined {
+		if times[found] != 1 {
+			t.Errorf("%s is counted %d times", found, times[found])
+		}
+	}
+	for found := range times {
+		if !defined[found] {
+			t.Errorf("%s is counted and not there", found)
+		}
 	}
 }
 

@@ -29,4 +29,9 @@
 #include "hexsim_qfloat.h"
 #include "hexsim_memory.h"
 
+/* Programs that run without a DSP process define this. */
+#ifndef HEXSIM_UNCOUNTED
+#include "hexsim_count.h"
+#endif
+
 #endif /* HEXAGON_PROTOS_H */

@@ -78,6 +78,8 @@ struct dsp_thread {
     uint8_t * stack_limit; /* below it lies what the device's thread would not have: check; else NULL */
     int priority;
     uint64_t last_line; /* last line maintained: counting */
+    uint64_t * hvx;     /* its hexsim_hvx_instructions while it runs, else NULL */
+    uint64_t hvx_counted;
     pthread_t pthread;
     void (*entry)(void *);
     void * argument;
@@ -88,6 +90,9 @@ struct dsp_thread * thread_self(void);
 /* A DSP thread for the process itself: FastRPC's callers, dspqueue's callbacks. 0 on failure. */
 unsigned thread_start(const char * name, size_t stack_bytes, int priority, void (*entry)(void *), void * argument);
 void thread_detach(unsigned id);
+
+/* Add the HVX instructions of the threads that run to the counters. */
+void thread_count_hvx(void);
 
 /* ---- shared buffers (mapping.c) ---- */
 

@@ -16,6 +16,7 @@
 #include "check.h"
 #include "dsp.h"
 #include "env.h"
+#include "hexsim_runtime.h"
 #include "qurt.h"
 
 #define MAX_THREADS 256
@@ -27,6 +28,8 @@ static struct {
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 #define FIRST_ID 0x100u
+
+__thread uint64_t hexsim_hvx_instructions;
 
 static _Thread_local struct dsp_thread * self;
 static struct dsp_thread process_thread = {.name = "process", .priority = 192};
@@ -72,7 +75,35 @@ static void run(void * argument) {
     t->entry(t->argument);
 }
 
+/* With all.lock held: add what the thread has executed since the last time. */
+static void count_hvx(struct dsp_thread * t) {
+    if (t->hvx) {
+        uint64_t n = __atomic_load_n(t->hvx, __ATOMIC_RELAXED);
+        DSP_COUNT(hvx_instructions, n - t->hvx_counted);
+        t->hvx_counted = n;
+    }
+}
+
+void thread_count_hvx(void) {
+    pthread_mutex_lock(&all.lock);
+    for (unsigned i = 0; i < MAX_THREADS; i++) {
+        if (all.slot[i]) {
+            count_hvx(all.slot[i]);
+        }
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* The variable is of the thread that calls: it is gone once the thread has ended. */
+static void watch_hvx(bool runs) {
+    pthread_mutex_lock(&all.lock);
+    count_hvx(self);
+    self->hvx = runs ? &hexsim_hvx_instructions : NULL;
+    pthread_mutex_unlock(&all.lock);
+}
+
 static void thread_ends(void) {
+    watch_hvx(false);
     dma_thread_end();
     fault_thread_end();
 }
@@ -80,6 +111,7 @@ static void thread_ends(void) {
 __attribute__((noinline)) static void * begin(void * argument) {
     struct dsp_thread * t = argument;
     self                  = t;
+    watch_hvx(true);
     if (t->name[0]) {
         pthread_setname_np(pthread_self(), t->name);
     }

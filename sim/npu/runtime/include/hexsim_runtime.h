@@ -21,6 +21,10 @@ void hexsim_dczeroa(void * addr);           /* dczeroa: 32 bytes of zero, withou
 void hexsim_l2fetch(const void * addr, uint64_t control);
 void hexsim_dcfetch(const void * addr);
 
+/* ---- HVX: instructions that this thread has executed (hexsim_count.h) ---- */
+
+extern __thread uint64_t hexsim_hvx_instructions;
+
 /* ---- HMX: told by the emulation, before it works on the operands ---- */
 
 enum hexsim_hmx_kind {

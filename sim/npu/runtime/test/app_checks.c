@@ -265,6 +265,7 @@ static void counters(void) {
     app_run(h, RUN_MAP, fd, 65536, 0);
     app_run(h, RUN_DMA_CLEAN, -1, 0, 0);
     app_run(h, RUN_WINDOW_CLEAN, -1, 0, 0);
+    app_run(h, RUN_INSTRUCTIONS, -1, 0, 1000);
     CHECK_EQUAL(remote_handle64_close(h), 0);
     char text[4096] = "";
     FILE * f        = fopen(getenv("HEXSIM_COUNTERS"), "r");
@@ -275,7 +276,8 @@ static void counters(void) {
                            "\"dsp_maps\":1,",
                            "\"dma_descriptors\":2,\"dma_bytes_to_vtcm\":1024,\"dma_bytes_from_vtcm\":0",
                            "\"cache_clean_invalidate_lines\":512",
-                           "\"invokes\":{\"5\":3}"};
+                           "\"hvx_instructions\":7000,",
+                           "\"invokes\":{\"5\":4}"};
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         if (!strstr(text, want[i])) {
             fprintf(stderr, "no %s in %s", want[i], text);

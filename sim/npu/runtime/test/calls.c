@@ -52,6 +52,36 @@ static struct test_result own_stack(const struct test_run * r) {
     DONE(frame[0]);
 }
 
+static atomic_int counted;
+
+static void add_and_stay(void * n) {
+    hexsim_hvx_instructions += (uintptr_t)n;
+    atomic_store(&counted, 1);
+    while (atomic_load(&counted)) {
+        qurt_sleep(1000);
+    }
+}
+
+static void add_and_end(void * n) {
+    hexsim_hvx_instructions += (uintptr_t)n;
+}
+
+/* HVX instructions: value in this thread, twice as many in one that ends, four times as many in one that stays. */
+static struct test_result instructions(const struct test_run * r) {
+    qurt_thread_t t;
+    qurt_thread_attr_t attr;
+    qurt_thread_attr_init(&attr);
+    qurt_thread_attr_set_stack_size(&attr, 8192);
+    hexsim_hvx_instructions += r->value;
+    FAIL_UNLESS(qurt_thread_create(&t, &attr, add_and_end, (void *)(uintptr_t)(2 * r->value)) == QURT_EOK);
+    FAIL_UNLESS(qurt_thread_join(t, NULL) == QURT_EOK);
+    FAIL_UNLESS(qurt_thread_create(&t, &attr, add_and_stay, (void *)(uintptr_t)(4 * r->value)) == QURT_EOK);
+    while (!atomic_load(&counted)) {
+        qurt_sleep(50);
+    }
+    DONE(0);
+}
+
 /* Every way to map the buffer of the run gives the same bytes, and is counted for itself. */
 static struct test_result map_family(const struct test_run * r) {
     const int rw = HAP_PROT_READ | HAP_PROT_WRITE;
@@ -161,6 +191,8 @@ struct test_result calls_run(const struct test_run * r) {
         DONE(qurt_thread_get_priority(qurt_thread_get_id()));
     case RUN_DMA_IN_THREAD:
         return dma_in_thread();
+    case RUN_INSTRUCTIONS:
+        return instructions(r);
     case RUN_OWN_STACK:
         return own_stack(r);
     case RUN_MAP_FAMILY:
