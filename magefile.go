@@ -71,7 +71,7 @@ func AbtestAll(ctx context.Context, rounds int) error {
 // tg:-2% end with status 3 when missed; -seed=N (printed).
 //
 // WHERE: -device=auto, sim, sim:PROFILE, ssh:USER@HOST or a serial (auto: the one phone there is, else sim); -root=FOLDER on
-// it; -standIns uses small models there too; -cool=wait, mark or off; -ceiling=CELSIUS; -busy=wait or refuse; -fixed=auto
+// it, or run-as:APP for a debuggable app's own; -standIns uses small models there too; -cool=wait, mark or off; -ceiling=CELSIUS; -busy=wait or refuse; -fixed=auto
 // or off.
 //
 // THE RUN: -resume=RUN goes on with one; -out=FOLDER of archives (results); -progress=bar, plain, none or auto.

@@ -14,7 +14,7 @@ import (
 // does not tell.
 func BootID(ctx context.Context, d Device) (string, error) {
 	var out bytes.Buffer
-	if _, err := d.Run(ctx, Command{Script: "cat /proc/sys/kernel/random/boot_id 2>/dev/null", Stdout: &out}); err != nil {
+	if _, err := d.Run(ctx, Command{OfDevice: true, Script: "cat /proc/sys/kernel/random/boot_id 2>/dev/null", Stdout: &out}); err != nil {
 		return "", err
 	}
 	for _, line := range strings.Split(out.String(), "\n") {
@@ -36,7 +36,7 @@ func isBootID(line string) bool {
 func AwaitBooted(ctx context.Context, d Device, sleep func(context.Context, time.Duration) error) error {
 	for {
 		var out bytes.Buffer
-		if _, err := d.Run(ctx, Command{Script: `echo "boot_completed=$(getprop sys.boot_completed 2>/dev/null)"; command -v getprop`, Stdout: &out}); err != nil {
+		if _, err := d.Run(ctx, Command{OfDevice: true, Script: `echo "boot_completed=$(getprop sys.boot_completed 2>/dev/null)"; command -v getprop`, Stdout: &out}); err != nil {
 			return err
 		}
 		text := out.String()

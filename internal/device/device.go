@@ -47,6 +47,9 @@ type Device interface {
 type Command struct {
 	// Script is text for a POSIX shell. Quote what comes from elsewhere.
 	Script string
+	// OfDevice tells that the script asks about the device as a whole, or sets
+	// it up, and touches nothing below Root.
+	OfDevice bool
 	// Stdout and Stderr receive the output while it comes, CR removed at line
 	// ends where the transport adds it; nil discards. They are never called at
 	// the same time.

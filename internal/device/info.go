@@ -50,7 +50,7 @@ for f in /sys/devices/system/cpu/cpu[0-9]*/cpufreq/cpuinfo_max_freq; do echo "fr
 // ReadInfo asks a device what it is.
 func ReadInfo(ctx context.Context, d Device) (Info, error) {
 	var out bytes.Buffer
-	if _, err := d.Run(ctx, Command{Script: infoScript, Stdout: &out}); err != nil {
+	if _, err := d.Run(ctx, Command{OfDevice: true, Script: infoScript, Stdout: &out}); err != nil {
 		return Info{}, err
 	}
 	return parseInfo(out.String()), nil

@@ -21,7 +21,7 @@ func SetFixedPerformance(ctx context.Context, d Device, on bool) (offered bool, 
 		script = "cmd power set-fixed-performance-mode-enabled true"
 	}
 	var out bytes.Buffer
-	exit, err := d.Run(ctx, Command{Script: script + " 2>&1", Stdout: &out})
+	exit, err := d.Run(ctx, Command{OfDevice: true, Script: script + " 2>&1", Stdout: &out})
 	if err != nil {
 		return false, err
 	}

@@ -36,7 +36,7 @@ echo "@power"; dumpsys power | grep -m 1 mWakefulness=; } 2>/dev/null`
 // ReadSensors asks a device for its sensors. What can not be read stays nil.
 func ReadSensors(ctx context.Context, d Device) (Reading, error) {
 	var out bytes.Buffer
-	if _, err := d.Run(ctx, Command{Script: sensorScript, Stdout: &out}); err != nil {
+	if _, err := d.Run(ctx, Command{OfDevice: true, Script: sensorScript, Stdout: &out}); err != nil {
 		return Reading{}, err
 	}
 	return parseSensors(out.String()), nil

@@ -28,6 +28,12 @@ func rootOf(root string) (string, error) {
 	if root == "" {
 		return "", nil
 	}
+	if app, ok := strings.CutPrefix(root, device.RunAsPrefix); ok {
+		if err := device.CheckPackage(app); err != nil {
+			return "", usage("root: %w", err)
+		}
+		return root, nil
+	}
 	if !path.IsAbs(root) || path.Clean(root) != root || root == "/" || strings.ContainsAny(root, "\x00\n\r") {
 		return "", usage("root: %q is not an absolute path on the device", root)
 	}
@@ -39,6 +45,9 @@ func (w *Workspace) openBoard(ctx context.Context, name string) (*target, error)
 	to, err := ssh.ParseTarget(name)
 	if err != nil {
 		return nil, usage("device: %w", err)
+	}
+	if strings.HasPrefix(w.DeviceRoot, device.RunAsPrefix) {
+		return nil, usage("root: %s is for Android phones", w.DeviceRoot)
 	}
 	if _, err := w.machine().Ensure(ctx, w.Cache, host.SSH); err != nil {
 		return nil, err

@@ -235,7 +235,12 @@ func (w *Workspace) withoutNPU(what wants) error {
 
 func (w *Workspace) ready(ctx context.Context, t *target, client *adb.Client, serial string) (*target, error) {
 	var err error
-	if t.Device, err = device.OverADB(ctx, client, serial, cmp.Or(w.DeviceRoot, deviceRoot)); err == nil {
+	if app, ok := strings.CutPrefix(w.DeviceRoot, device.RunAsPrefix); ok {
+		t.Device, err = device.OverRunAs(ctx, client, serial, app)
+	} else {
+		t.Device, err = device.OverADB(ctx, client, serial, cmp.Or(w.DeviceRoot, deviceRoot))
+	}
+	if err == nil {
 		t.info, err = device.ReadInfo(ctx, t.Device)
 	}
 	if err == nil && !t.embedded && !t.info.Embedded {

@@ -45,6 +45,8 @@ func programOf(words []string, depth int) []string {
 		case w == "" || assignment.MatchString(w):
 		case prefixes[w]:
 			prefixed = true
+		case w == "run-as":
+			i++ // the app
 		case emulator && (w == "-L" || w == "-E" || w == "-cpu"):
 			i++ // the option's argument
 		case prefixed && (strings.HasPrefix(w, "-") || amount.MatchString(w)):

@@ -15,9 +15,20 @@ import (
 
 // deviceFolders exist on every phone from the start.
 var deviceFolders = []string{
-	"data/local/tmp", "data/system/settings", "dev/hexab", "proc/sys/kernel/random", "sdcard/Download",
+	"data/local/tmp", "data/system/settings", "data/user/0/" + DebuggableApp, "data/user/0/" + ReleaseApp, "dev/hexab", "proc/sys/kernel/random", "sdcard/Download",
 	"sys/class/power_supply/battery", "sys/class/thermal", "sys/devices/system/cpu",
 	"system/bin", "system/lib64", "vendor/lib64",
+}
+
+// Apps on every phone: one that run-as takes, and one that it refuses.
+const (
+	DebuggableApp = "com.example.debuggable"
+	ReleaseApp    = "com.example.release"
+)
+
+// private tells whether a path is an app's own, which adb's user may not enter.
+func private(devicePath string) bool {
+	return strings.HasPrefix(path.Clean("/"+devicePath)+"/", "/data/user/")
 }
 
 // fileSystem is the phone's: a folder that neither ".." nor a symbolic link

@@ -206,6 +206,10 @@ func (s *syncSession) list(name string, v2 bool) {
 // send answers RECV.
 func (s *syncSession) send(name string) error {
 	f, err := s.phone.files.root.Open(local(name))
+	if err == nil && private(name) {
+		err = syscall.EACCES
+		_ = f.Close()
+	}
 	if err == nil {
 		defer f.Close()
 		var info fs.FileInfo
@@ -310,6 +314,10 @@ type fileSink struct {
 func (s *syncSession) openSink(name string, mode uint32) *fileSink {
 	k := &fileSink{phone: s.phone, name: local(name), mode: mode, failing: "couldn't create file"}
 	root := s.phone.files.root
+	if private(name) {
+		k.err = syscall.EACCES
+		return k
+	}
 	if free, limited := s.phone.faults.freeBytes(); limited && free == 0 {
 		k.err = syscall.ENOSPC
 		return k
