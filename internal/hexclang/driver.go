@@ -78,6 +78,8 @@ var codeFlags = []string{
 	"-fwrapv",              // as the DSP's instructions do
 	"-ffp-contract=off",    // no fused multiply-add that the source does not ask for: equal results everywhere
 	"-gline-tables-only",   // checkers name file and line
+	// The same bytes in whichever folder the build takes place, and whoever filled ccache.
+	"-ffile-compilation-dir=.",
 	// __fp16 in arguments and results, as on the DSP.
 	"-Xclang", "-fnative-half-arguments-and-returns",
 	// Addresses have 32 bits on the DSP and 64 here; all of them are below 4 GiB.

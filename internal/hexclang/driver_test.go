@@ -48,3 +48,31 @@ func TestArm64(t *testing.T) {
 		t.Errorf("object for %v", f.Machine)
 	}
 }
+
+// TestSameBytesElsewhere: where sources lie and where they are compiled is no
+// part of an object whose folder is mapped.
+func TestSameBytesElsewhere(t *testing.T) {
+	clang, err := exec.LookPath("clang-19")
+	if err != nil {
+		t.Skip("clang-19 is not installed")
+	}
+	var objects [2][]byte
+	for i := range objects {
+		dir := t.TempDir()
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile(filepath.Join(dir, "name.c"), []byte("const char * name(void) { return __FILE__; }\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d := &Driver{Config: &Config{Clang: clang}, Stdout: os.Stderr, Stderr: os.Stderr}
+		args := []string{"-mv79", "-O2", "-ffile-prefix-map=" + dir + "=htp", "-c", filepath.Join(dir, "name.c"), "-o", "name.o"}
+		if err := d.Run(t.Context(), args, false); err != nil {
+			t.Fatal(err)
+		}
+		if objects[i], err = os.ReadFile("name.o"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(objects[0], objects[1]) || !bytes.Contains(objects[0], []byte("htp/name.c")) {
+		t.Error("the objects differ, or do not name their source")
+	}
+}

@@ -70,6 +70,9 @@ var rules = []rule{
 	// Code.
 	{flag: "-O*", steps: preprocess | compile},
 	{flag: "-g*", steps: compile},
+	{flag: "-ffile-prefix-map=*", steps: preprocess | compile},
+	{flag: "-fmacro-prefix-map=*", steps: preprocess | compile},
+	{flag: "-fdebug-prefix-map=*", steps: compile},
 	{flag: "-fpic", steps: preprocess | compile | link, as: []string{"-fPIC"}, reason: "this machine has one kind"},
 	{flag: "-fPIC", steps: preprocess | compile | link},
 	{flag: "-fdata-sections", steps: compile},

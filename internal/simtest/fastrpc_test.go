@@ -2,7 +2,9 @@ package simtest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -179,6 +181,38 @@ func TestFastRPCCoherency(t *testing.T) {
 	}
 	if mutants < 12 {
 		t.Errorf("only %d statements maintain the cache: has the pattern missed some?", mutants)
+	}
+}
+
+// TestFastRPCElsewhere compiles the DSP side's own sources from two checkouts
+// in two folders: the same bytes, else another clone's bundle has another name.
+func TestFastRPCElsewhere(t *testing.T) {
+	f := needFastRPC(t)
+	var objects [2]map[string]string
+	for i := range objects {
+		htp, build := filepath.Join(t.TempDir(), fmt.Sprint("clone", i), "htp"), t.TempDir()
+		if err := os.CopyFS(htp, os.DirFS("../../htp")); err != nil {
+			t.Fatal(err)
+		}
+		run(t, "cmake", "-G", "Ninja", "-S", htp, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DDSP_VERSION=v79",
+			"-DCMAKE_TOOLCHAIN_FILE="+filepath.Join(f.llama, "ggml/src/ggml-hexagon/htp/cmake-toolchain.cmake"), "-DLLAMA_CPP="+f.llama,
+			"-DHEXAGON_SDK_ROOT="+f.sdk.Root, "-DHEXAGON_TOOLS_ROOT="+f.sdk.ToolsRoot)
+		objects[i] = map[string]string{}
+		for _, name := range []string{"entry.c", "segment.c", "coherency.c", "ggml_htp_skel.c"} {
+			object := filepath.Join("CMakeFiles", "ggml-htp-v79.dir", name+".obj")
+			run(t, "ninja", "-C", build, object)
+			data, err := os.ReadFile(filepath.Join(build, object))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at := bytes.Index(data, []byte("clone")); at >= 0 {
+				t.Errorf("%s tells where it was compiled: %q", name, data[max(0, at-40):min(len(data), at+40)])
+			}
+			objects[i][name] = fmt.Sprintf("%x", sha256.Sum256(data))
+		}
+	}
+	if !maps.Equal(objects[0], objects[1]) {
+		t.Errorf("objects of one checkout and of another:\n%v\n%v", objects[0], objects[1])
 	}
 }
 
