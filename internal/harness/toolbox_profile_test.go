@@ -2,10 +2,10 @@ package harness
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +39,7 @@ func TestProfilesOfTransports(t *testing.T) {
 		t.Skip("the default model's stand-in is not made yet: mage abtest makes it")
 	}
 	counts := map[bench.Variant]map[string]int{}
+	logs := map[bench.Variant]string{}
 	for _, v := range variants {
 		bundle, err := builder.Bundle(t.Context(), v, bench.Sim)
 		if err != nil {
@@ -54,6 +55,7 @@ func TestProfilesOfTransports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		text := bytes.Clone(out.Bytes())
 		log, err := opprofile.Parse(&out)
 		if err != nil || log.Torn != nil || len(log.Batches) == 0 {
 			t.Fatalf("%s: %v, torn %q, %d batches", v, err, log.Torn, len(log.Batches))
@@ -72,9 +74,36 @@ func TestProfilesOfTransports(t *testing.T) {
 			t.Errorf("%s: %+v", v, overlap)
 		}
 		t.Logf("%s (simulated): %d batches, %.1f %% of the DMA's time is hidden behind computation", v, len(log.Batches), 100*overlap.Fraction())
-		if tracks := traceTracks(t, log); !slices.Contains(tracks, "HVX 0") || !slices.Contains(tracks, "DMA 0") || !slices.Contains(tracks, "operations") {
-			t.Errorf("%s: tracks %q", v, tracks)
+		logs[v] = filepath.Join(t.TempDir(), string(v)+".log")
+		if err := os.WriteFile(logs[v], text, 0o600); err != nil {
+			t.Fatal(err)
 		}
+		trace := logs[v] + ".json"
+		if err := Profile(ProfileOptions{Log: logs[v], Trace: trace, Simulated: true}); err != nil {
+			t.Fatal(err)
+		}
+		written, err := os.ReadFile(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tracks, err := opprofile.CheckTrace(written)
+		if err != nil {
+			t.Errorf("%s: %v", v, err)
+		}
+		for _, want := range []string{"batches", "operations", "HVX 0", "DMA 0"} {
+			if !slices.Contains(tracks, want) {
+				t.Errorf("%s: no track %s among %q", v, want, tracks)
+			}
+		}
+		if !bytes.Contains(written, []byte(simulatedLabel)) {
+			t.Errorf("%s: the trace does not say that it is simulated", v)
+		}
+	}
+	compared := captured(t, func() error {
+		return Profile(ProfileOptions{Log: logs[bench.FastRPC], Against: logs[bench.DSPQueue], Simulated: true})
+	})
+	if strings.Count(compared, "hidden behind computation") != len(variants) {
+		t.Errorf("the overlaps are not compared:\n%s", compared)
 	}
 	a, b := counts[variants[0]], counts[variants[1]]
 	for key, n := range a {
@@ -85,29 +114,4 @@ func TestProfilesOfTransports(t *testing.T) {
 	if len(a) != len(b) {
 		t.Errorf("%d and %d kinds of operations", len(a), len(b))
 	}
-}
-
-// traceTracks writes a trace and gives its tracks' names.
-func traceTracks(t *testing.T, log *opprofile.Log) []string {
-	t.Helper()
-	var out bytes.Buffer
-	if err := log.WriteTrace(&out, simulatedLabel); err != nil {
-		t.Fatal(err)
-	}
-	var trace struct {
-		TraceEvents []struct {
-			Name string
-			Args struct{ Name string }
-		}
-	}
-	if err := json.Unmarshal(out.Bytes(), &trace); err != nil {
-		t.Fatal(err)
-	}
-	var tracks []string
-	for _, e := range trace.TraceEvents {
-		if e.Name == "thread_name" {
-			tracks = append(tracks, e.Args.Name)
-		}
-	}
-	return tracks
 }

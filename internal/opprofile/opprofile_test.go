@@ -2,12 +2,12 @@ package opprofile
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,46 +163,58 @@ func TestTrace(t *testing.T) {
 
 func checkTrace(t *testing.T, text []byte, tracks []string) {
 	t.Helper()
-	var trace struct {
-		DisplayTimeUnit string           `json:"displayTimeUnit"`
-		TraceEvents     []map[string]any `json:"traceEvents"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&trace); err != nil {
+	named, err := CheckTrace(text)
+	if err != nil {
 		t.Fatal(err)
 	}
-	named := map[string]bool{}
-	for i, e := range trace.TraceEvents {
-		for _, field := range []string{"name", "ph"} {
-			if _, ok := e[field].(string); !ok {
-				t.Fatalf("event %d: %v has no %s", i, e, field)
-			}
-		}
-		for _, field := range []string{"pid", "tid"} {
-			if _, ok := e[field].(float64); !ok {
-				t.Fatalf("event %d: %v has no %s", i, e, field)
-			}
-		}
-		switch e["ph"] {
-		case "X":
-			ts, okTS := e["ts"].(float64)
-			dur, okDur := e["dur"].(float64)
-			if !okTS || !okDur || ts < 0 || dur < 0 {
-				t.Fatalf("event %d: %v", i, e)
-			}
-		case "M":
-			if name, ok := e["args"].(map[string]any)["name"].(string); ok && e["name"] == "thread_name" {
-				named[name] = true
-			}
-		default:
-			t.Fatalf("event %d: phase %v", i, e["ph"])
-		}
-	}
 	for _, track := range tracks {
-		if !named[track] {
+		if !slices.Contains(named, track) {
 			t.Errorf("no track %s among %v", track, named)
 		}
+	}
+}
+
+// TestCheckTrace holds what is no sound trace.
+func TestCheckTrace(t *testing.T) {
+	for events, want := range map[string]string{
+		`{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":1},{"name":"b","ph":"X","ts":2,"dur":2,"pid":1,"tid":1}`:   "overlaps",
+		`{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":1},{"name":"b","ph":"X","ts":1.5,"dur":1,"pid":1,"tid":1}`: "",
+		`{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":1},{"name":"b","ph":"X","ts":2,"dur":2,"pid":1,"tid":2}`:   "",
+		`{"name":"a","ph":"X","ts":1,"pid":1,"tid":1}`:                                                                "no duration",
+		`{"name":"a","ph":"X","ts":-1,"dur":2,"pid":1,"tid":1}`:                                                       "no time",
+		`{"name":"a","ph":"B","ts":1,"pid":1,"tid":1}`:                                                                "phase",
+		`{"ph":"X","ts":1,"dur":2,"pid":1,"tid":1}`:                                                                   "lacks",
+		`{"name":"a","ph":"M","pid":1,"tid":1,"x":1}`:                                                                 "unknown field",
+	} {
+		_, err := CheckTrace([]byte(`{"traceEvents":[` + events + `]}`))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", events, err, want)
+		}
+	}
+}
+
+// TestOverlappingTransfers holds that transfers which are under way at the same
+// time are all drawn, on lanes of their own.
+func TestOverlappingTransfers(t *testing.T) {
+	b := Batch{Session: "HTP0", Cycles: 100, Microseconds: 33, Declared: 0}
+	for _, e := range []Event{
+		{Kind: "DMA", Info: 1, Cycles: 10}, {Kind: "DMA", Info: 2, Cycles: 20}, {Kind: "DMA", Info: 1, Cycles: 30, Stop: true},
+		{Kind: "DMA", Info: 3, Cycles: 30}, {Kind: "DMA", Info: 2, Cycles: 40, Stop: true}, {Kind: "DMA", Info: 3, Cycles: 50, Stop: true},
+	} {
+		b.Events = append(b.Events, e)
+	}
+	later := b
+	later.Start, later.Microseconds, later.Events = 100, 20, slices.Clone(b.Events)
+	for i := range later.Events {
+		later.Events[i].Cycles += 100
+	}
+	var out bytes.Buffer
+	if err := (&Log{Batches: []Batch{b, later}}).WriteTrace(&out, ""); err != nil {
+		t.Fatal(err)
+	}
+	checkTrace(t, out.Bytes(), []string{"batches", "DMA 0", "DMA 0, lane 2"})
+	if n := bytes.Count(out.Bytes(), []byte(`"name":"DMA"`)); n != 6 {
+		t.Errorf("%d transfers of 6 are drawn:\n%s", n, out.Bytes())
 	}
 }
 
