@@ -196,13 +196,10 @@ func TestCheckTrace(t *testing.T) {
 // TestOverlappingTransfers holds that transfers which are under way at the same
 // time are all drawn, on lanes of their own.
 func TestOverlappingTransfers(t *testing.T) {
-	b := Batch{Session: "HTP0", Cycles: 100, Microseconds: 33, Declared: 0}
-	for _, e := range []Event{
+	b := Batch{Session: "HTP0", Cycles: 100, Microseconds: 33, Events: []Event{
 		{Kind: "DMA", Info: 1, Cycles: 10}, {Kind: "DMA", Info: 2, Cycles: 20}, {Kind: "DMA", Info: 1, Cycles: 30, Stop: true},
 		{Kind: "DMA", Info: 3, Cycles: 30}, {Kind: "DMA", Info: 2, Cycles: 40, Stop: true}, {Kind: "DMA", Info: 3, Cycles: 50, Stop: true},
-	} {
-		b.Events = append(b.Events, e)
-	}
+	}}
 	later := b
 	later.Start, later.Microseconds, later.Events = 100, 20, slices.Clone(b.Events)
 	for i := range later.Events {
