@@ -37,6 +37,7 @@ static struct {
     size_t n;
     struct shared_state * state;
     int state_fd;
+    pid_t owner; /* who started them; a child that it forked has nothing to end */
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct pd * const * pd_all(size_t * n) {
@@ -250,6 +251,7 @@ static struct pd * pd_start(uint32_t domain, uint32_t session, int * status) {
         return NULL;
     }
     all.list[all.n++]       = pd;
+    all.owner               = getpid();
     struct wire_hello hello = {WIRE_VERSION, domain, session, 0, (uint64_t)getpid()};
     int fds[]               = {counters_fd, all.state_fd};
     int got                 = pd_request(pd, WIRE_HELLO, &hello, sizeof hello, fds, 2, NULL);
@@ -418,6 +420,9 @@ int pd_call_socket(struct pd * pd) {
 }
 
 void pd_shutdown_all(void) {
+    if (all.owner != getpid()) {
+        return;
+    }
     for (size_t i = 0; i < all.n; i++) {
         struct pd * pd = all.list[i];
         if (!atomic_load(&pd->dead)) {

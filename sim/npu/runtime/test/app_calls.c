@@ -282,6 +282,19 @@ static void reaped(void) {
     }
 }
 
+/* A child that the application forks ends without ending the DSP process. */
+static void forked(void) {
+    remote_handle64 h = app_open(URI);
+    int status        = -1;
+    pid_t child       = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    app_run(h, RUN_HEAP, -1, 0, 0);
+}
+
 const struct app_case app_calls[] = {{"open-missing", open_missing},
                                      {"open-shell-missing", open_shell_missing},
                                      {"sessions", sessions},
@@ -298,4 +311,5 @@ const struct app_case app_calls[] = {{"open-missing", open_missing},
                                      {"killed", killed},
                                      {"planned", planned},
                                      {"reaped", reaped},
+                                     {"forked", forked},
                                      {NULL, NULL}};
