@@ -261,7 +261,7 @@ func Lint(ctx context.Context, path, baseline *string, all *bool) error {
 	return done(harness.Lint(ctx, text(path), text(baseline), all != nil && *all))
 }
 
-// Inspect examines a DSP library (-skel=PATH or v73 to v81; -func= -disasm= -against= -addr= -strict -workers= -all; see docs/toolbox.md).
+// Inspect examines a DSP library (-skel=PATH or v73 to v81; -function=REGEX -disasm=REGEX -against= -addr= -strict -workers= -all; see docs/toolbox.md).
 func Inspect(ctx context.Context, skel, function, disasm, against, addr, workers *string, strict, all *bool) error {
 	return done(harness.Inspect(ctx, harness.InspectOptions{
 		Skel: text(skel), Func: text(function), Disasm: text(disasm), Against: text(against), Addr: text(addr), Workers: text(workers),

@@ -33,7 +33,8 @@ func (w *Workspace) toolboxPath(ctx context.Context, path string) (string, error
 	return filepath.Join(tree.Dir, filepath.FromSlash(backendFolder)), nil
 }
 
-// sources lists the C and C++ files at or below a path, sorted.
+// sources lists the C and C++ files at or below a path, sorted. A path without
+// any is a mistake: nothing to find is not nothing found.
 func sources(path string) ([]string, error) {
 	extensions := []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".inl"}
 	var files []string
@@ -43,6 +44,9 @@ func sources(path string) ([]string, error) {
 		}
 		return err
 	})
+	if err == nil && len(files) == 0 {
+		return nil, usage("path: there are no C or C++ sources in %s", path)
+	}
 	return files, err
 }
 

@@ -249,6 +249,9 @@ func (w *Workspace) skel(ctx context.Context, name string) (string, error) {
 			return filepath.Join(dir, path), err
 		}
 	}
+	if !exists(name) {
+		return "", usage("inspect: %s is neither a file nor one of the published v73, v75, v79 and v81", name)
+	}
 	return name, nil
 }
 

@@ -137,3 +137,19 @@ func TestSweepIsOnePlan(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestToolboxUsage holds that what can not be meant is refused, with its name.
+func TestToolboxUsage(t *testing.T) {
+	empty := t.TempDir()
+	for want, run := range map[string]func() error{
+		"no C or C++ sources in " + empty: func() error { return Lint(t.Context(), empty, "", false) },
+		"sources in " + empty:             func() error { return AlignMacros(t.Context(), "check", empty, "") },
+		"v80 is neither a file":           func() error { return Inspect(t.Context(), InspectOptions{Skel: "v80"}) },
+		"\"Q5_9\" is no tiled format":     func() error { return TilesShow("q5_9", "") },
+		"none of check, diff, fix":        func() error { return AlignMacros(t.Context(), "foo", empty, "") },
+	} {
+		if err := run(); ExitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, status %d; want %q", err, ExitStatus(err), want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"hexab/internal/tiles"
 )
@@ -10,7 +11,7 @@ import (
 // TilesShow draws a tiled weight format as text, and as a picture where a file
 // is named.
 func TilesShow(format, svg string) error {
-	f, err := tiles.Find(format)
+	f, err := tiles.Find(strings.ToUpper(format))
 	if err != nil {
 		return &UsageError{err}
 	}

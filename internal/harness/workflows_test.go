@@ -51,6 +51,10 @@ type step struct {
 	Run  string            `yaml:"run"`
 	With map[string]string `yaml:"with"`
 	Env  map[string]string `yaml:"env"`
+	If   string            `yaml:"if"`
+	// Shell and WorkingDirectory are a composite action's own.
+	Shell            string `yaml:"shell"`
+	WorkingDirectory string `yaml:"working-directory"`
 }
 
 type workflow struct {
