@@ -158,7 +158,7 @@ func TestLaunchIsEndedAtTheCeiling(t *testing.T) {
 func TestThrottlingPhone(t *testing.T) {
 	heavy(t)
 	run, records, _, err := compareHere(t, t.Context(), Options{
-		Arms: "cpu,cpu", Models: "minicpm5-1b", Tests: "pp64,tg16", Rounds: 6, Seed: "4", Device: "sim:sun", Threshold: "10",
+		Arms: "cpu,cpu", Models: "minicpm5-1b", Tests: "pp16,tg4", Rounds: 6, Seed: "4", Device: "sim:sun", Threshold: "10",
 		Cool: coolByMarking, Fixed: "off", Progress: "none",
 	})
 	if err != nil {
