@@ -120,15 +120,15 @@ func settled(records []bench.Record, t *tally) map[int]bool {
 	return done
 }
 
-// lostToTheLink are the launches of the plan whose last record is a fault of the
-// infrastructure, but for those of cells that were given up.
-func (s *session) lostToTheLink() map[int]bool {
-	lost := map[int]bool{}
+// fromOutside are the launches of the plan whose last record says that something
+// from outside ended them, but for those of cells that were given up.
+func (s *session) fromOutside() map[int]bool {
+	again := map[int]bool{}
 	for _, r := range s.archive.Records() {
-		lost[r.Seq] = r.Fault == bench.FaultInfrastructure && repeatable(r) && !s.tally.givenUp(r.Launch)
+		again[r.Seq] = repeatable(r) && !s.tally.givenUp(r.Launch)
 	}
-	maps.DeleteFunc(lost, func(_ int, is bool) bool { return !is })
-	return lost
+	maps.DeleteFunc(again, func(_ int, is bool) bool { return !is })
+	return again
 }
 
 // one runs a launch, again after faults from outside, and journals every

@@ -172,6 +172,7 @@ func TestRecovery(t *testing.T) {
 		{"a crash is the variant's", "crash", "crashed ok ok ok", 0, ""},
 		{"a cell is given up", "kill kill kill", "killed killed killed ok ok not-run", 3, ""},
 		{"lost thrice, tried once more at the end", "lost lost lost", "transport-lost transport-lost transport-lost ok ok ok ok", 3, ""},
+		{"lost and rebooted, tried once more at the end", "lost kill reboot", "transport-lost killed rebooted ok ok ok ok", 3, ""},
 		{"lost to the end", "lost lost lost ok ok ok lost lost lost", "transport-lost transport-lost transport-lost ok ok ok transport-lost transport-lost transport-lost", 6, ""},
 		{"a device that does not come back", "ok gone", "ok transport-lost", 1, "out of reach"},
 		{"a device that reboots for ever", "reboot reboot reboot reboot reboot reboot", "rebooted rebooted rebooted rebooted rebooted rebooted", 6, "6 faults of the device in a row"},

@@ -340,10 +340,10 @@ func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, f
 	return unlock, nil
 }
 
-// launches runs what the journal does not have yet. What the link was lost to
-// in every attempt is tried once more at the end, as a resumed run would: one
-// block less can cost the verdict. A run that ends at a look does without,
-// since what was judged there must stay as it was.
+// launches runs what the journal does not have yet. A launch that something from
+// outside ended in every attempt is tried once more at the end, as a resumed run
+// would: one block less can cost the verdict. A run that ends at a look does
+// without, since what was judged there must stay as it was.
 func (s *session) launches(ctx context.Context) error {
 	done := settled(s.archive.Records(), &s.tally)
 	s.heat.recall(s.archive.Records())
@@ -351,12 +351,12 @@ func (s *session) launches(ctx context.Context) error {
 	if over || err != nil || s.run.Until > 0 {
 		return err
 	}
-	lost := s.lostToTheLink()
-	if len(lost) == 0 {
+	again := s.fromOutside()
+	if len(again) == 0 {
 		return nil
 	}
-	s.w.Note("%d launches that the link was lost to are tried once more", len(lost))
-	_, err = s.through(ctx, func(l bench.Launch) bool { return lost[l.Seq] })
+	s.w.Note("%d launches that something from outside ended are tried once more", len(again))
+	_, err = s.through(ctx, func(l bench.Launch) bool { return again[l.Seq] })
 	return err
 }
 
