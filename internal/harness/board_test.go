@@ -3,7 +3,6 @@ package harness
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -172,32 +171,6 @@ func TestBoardsThatAreNotReached(t *testing.T) {
 	}
 	if err := ABTest(t.Context(), Options{Root: "/"}); ExitStatus(err) != 2 {
 		t.Errorf("the root of all: %v", err)
-	}
-}
-
-// TestArm64 compares on the embedded phone with programs for arm64 under QEMU:
-// the cross compiler's build, deployment and launches over the real adb.
-func TestArm64(t *testing.T) {
-	long(t)
-	for _, tool := range []string{"aarch64-linux-gnu-g++", "qemu-aarch64"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed", tool)
-		}
-	}
-	run, records, _, err := compareHere(t, t.Context(), Options{Arms: "cpu,cpu", Models: "minicpm5-1b", Rounds: 1, Seed: "9", Tests: "pp8,tg2", Device: "sim:arm64"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(records) != 2 || run.Device.Platform != bench.LinuxArm64 || !run.Device.Simulated || !strings.Contains(run.Device.Properties["interpreter"], "qemu-aarch64") {
-		t.Errorf("%d records, %+v", len(records), run.Device)
-	}
-	for _, r := range records {
-		if r.Outcome != bench.OutcomeOK || len(r.Results) != 2 {
-			t.Errorf("launch %d: %+v", r.Seq, r)
-		}
-	}
-	if b := run.Bundles[0]; b.Platform != bench.LinuxArm64 || !strings.Contains(b.Compiler, "aarch64-linux-gnu") {
-		t.Errorf("%+v", b)
 	}
 }
 

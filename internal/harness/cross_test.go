@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,23 +10,66 @@ import (
 	"strings"
 	"testing"
 
+	"gopkg.in/yaml.v3"
+
 	"hexab/internal/bench"
 	"hexab/internal/build"
 )
 
-// crossBuilder is a builder with the simulated SDK and what a test needs of
-// each component only. All of llama.cpp goes through the cross compiler in
-// TestArm64; here a library of it, the NPU variants' host libraries and the DSP
-// library of one architecture show that a platform's way works. The other
-// architectures differ by a number.
-func crossBuilder(t *testing.T, p bench.Platform, keep func(bench.Variant, *build.Recipe)) *build.Builder {
+// What goes through the cross compiler in these tests is all sources of ours
+// and what a measurement takes of llama.cpp: llama-bench with its libraries and
+// the CPU backend, the NPU backends' host libraries and the DSP library of one
+// architecture. The rest differs by numbers or is of use to people only.
+// llama.cpp's C++ is compiled with -O1 for boards, which takes little more than
+// half the time: QEMU's figures say nothing anyway.
+
+// smallCPU is what these tests build of the CPU variant for boards. TestArm64
+// and TestNPUVariantsForBoards share it.
+func smallCPU(r *build.Recipe) {
+	r.Definitions = maps.Clone(r.Definitions)
+	if r.Definitions == nil {
+		r.Definitions = map[string]string{}
+	}
+	r.Definitions["CMAKE_CXX_FLAGS_RELEASE"] = "-O1 -DNDEBUG"
+	r.Targets = []string{"llama-bench", "ggml-cpu"}
+	r.Outputs = only(r.Outputs, "llama-bench", "libggml-cpu.so")
+}
+
+// smallNPU is what they build of a variant with an NPU.
+func smallNPU(r *build.Recipe) {
+	r.Targets, r.Outputs = only(r.Targets, "ggml-hexagon", "htp-v79"), only(r.Outputs, "ggml-hexagon.so", "htp-v79")
+}
+
+// reduced are variants of which each component for a platform was made smaller.
+func reduced(all build.Variants, p bench.Platform, smaller func(bench.Variant, *build.Recipe)) build.Variants {
+	variants := build.Variants{}
+	for name, d := range all {
+		if slices.Contains(d.Platforms, p) {
+			d.Components = slices.Clone(d.Components)
+			for i := range d.Components {
+				smaller(name, &d.Components[i].Recipe)
+			}
+		}
+		variants[name] = d
+	}
+	return variants
+}
+
+// crossTools skips the test where the tools for it are not installed.
+func crossTools(t *testing.T, tools ...string) {
 	t.Helper()
 	long(t)
-	for _, tool := range []string{"aarch64-linux-gnu-g++", "clang-19", "ld.lld-19"} {
+	for _, tool := range append(tools, "aarch64-linux-gnu-g++") {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
+}
+
+// crossBuilder is a builder with the simulated SDK and reduced variants.
+func crossBuilder(t *testing.T, p bench.Platform, smaller func(bench.Variant, *build.Recipe)) *build.Builder {
+	t.Helper()
+	crossTools(t, "clang-19", "ld.lld-19")
 	w, err := Open()
 	if err != nil {
 		t.Fatal(err)
@@ -37,18 +82,7 @@ func crossBuilder(t *testing.T, p bench.Platform, keep func(bench.Variant, *buil
 		t.Fatal(err)
 	}
 	builder.Provide = nil // no SDK is fetched
-	builder.Variants = build.Variants{}
-	for name, d := range w.Variants {
-		d.Components = slices.Clone(d.Components)
-		for i, c := range d.Components {
-			if !slices.Contains(d.Platforms, p) {
-				continue
-			}
-			keep(name, &c.Recipe)
-			d.Components[i] = c
-		}
-		builder.Variants[name] = d
-	}
+	builder.Variants = reduced(w.Variants, p, smaller)
 	return builder
 }
 
@@ -59,8 +93,46 @@ func only(list []string, texts ...string) []string {
 	})
 }
 
-func ggmlBase() (targets, outputs []string) {
-	return []string{"ggml-base"}, []string{"bin/libggml-base.so.0"}
+// TestArm64 compares on the embedded phone with programs for arm64 under QEMU:
+// the cross compiler's build, deployment and launches over the real adb.
+func TestArm64(t *testing.T) {
+	crossTools(t, "qemu-aarch64")
+	// A checkout of its own, in which the CPU variant's description is reduced.
+	w, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := os.ReadFile(filepath.Join(w.Root, "models.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu, err := yaml.Marshal(reduced(w.Variants, bench.LinuxArm64, func(_ bench.Variant, r *build.Recipe) { smallCPU(r) })[bench.CPU])
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	for name, text := range map[string][]byte{"go.mod": []byte("module hexab\n"), "models.yaml": manifest, "backends/cpu/variant.yaml": cpu} {
+		at := filepath.Join(root, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, text, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(root)
+	run, records, _, err := compareHere(t, t.Context(), Options{Arms: "cpu,cpu", Models: "minicpm5-1b", Rounds: 1, Seed: "9", Tests: "pp8,tg2", Device: "sim:arm64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records) != 2 || run.Device.Platform != bench.LinuxArm64 || !run.Device.Simulated || !strings.Contains(run.Device.Properties["interpreter"], "qemu-aarch64") {
+		t.Errorf("%d records, %+v", len(records), run.Device)
+	}
+	for _, r := range records {
+		if r.Outcome != bench.OutcomeOK || len(r.Results) != 2 {
+			t.Errorf("launch %d: %+v", r.Seq, r)
+		}
+	}
+	if b := run.Bundles[0]; b.Platform != bench.LinuxArm64 || !strings.Contains(b.Compiler, "aarch64-linux-gnu") {
+		t.Errorf("%+v", b)
+	}
 }
 
 // TestNPUVariantsForBoards builds the NPU variants for Linux boards with the
@@ -69,15 +141,12 @@ func ggmlBase() (targets, outputs []string) {
 func TestNPUVariantsForBoards(t *testing.T) {
 	builder := crossBuilder(t, bench.LinuxArm64, func(v bench.Variant, r *build.Recipe) {
 		if v == bench.CPU {
-			r.Targets, r.Outputs = ggmlBase()
+			smallCPU(r)
 		} else {
-			r.Targets, r.Outputs = only(r.Targets, "ggml-hexagon", "htp-v79"), only(r.Outputs, "ggml-hexagon.so", "htp-v79")
+			smallNPU(r)
 		}
 	})
 	for _, v := range []bench.Variant{bench.DSPQueue, bench.FastRPC} {
-		if _, known := builder.Variants[v]; !known {
-			continue
-		}
 		bundle, err := builder.Bundle(t.Context(), v, bench.LinuxArm64)
 		if err != nil {
 			t.Fatal(err)
@@ -99,9 +168,9 @@ func TestAndroidPath(t *testing.T) {
 	builder := crossBuilder(t, bench.AndroidArm64, func(v bench.Variant, r *build.Recipe) {
 		r.SystemLibraries = append(slices.Clone(r.SystemLibraries), glibc...)
 		if v == bench.CPU {
-			r.Targets, r.Outputs = ggmlBase()
+			r.Targets, r.Outputs = []string{"ggml-base"}, []string{"bin/libggml-base.so.0"}
 		} else {
-			r.Targets, r.Outputs = only(r.Targets, "ggml-hexagon"), only(r.Outputs, "ggml-hexagon.so")
+			smallNPU(r)
 		}
 	})
 	builder.NDKRoot = standInNDK(t)
@@ -110,9 +179,6 @@ func TestAndroidPath(t *testing.T) {
 		t.Fatalf("%q, %v", builder.NDK, err)
 	}
 	for _, v := range []bench.Variant{bench.CPU, bench.DSPQueue, bench.FastRPC} {
-		if _, known := builder.Variants[v]; !known {
-			continue
-		}
 		bundle, err := builder.Bundle(t.Context(), v, bench.AndroidArm64)
 		if err != nil {
 			t.Fatal(err)
