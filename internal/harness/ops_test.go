@@ -92,6 +92,37 @@ findings:
 	}
 }
 
+// TestKnownFailuresOfTheProject: what the simulated NPU reported, with random
+// data, is as the project's list says.
+func TestKnownFailuresOfTheProject(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(findingsFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := findings.Parse(findingsFile, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "ops-gated-delta-net-v79.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := backendops.Parse(string(text), backendops.Want{Mode: backendops.Test, Backend: "HTP0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := knownFailures(list, 79, r)
+	if err := casesError(r, known, "HTP0"); err != nil || len(known.Findings) != 1 || len(known.Findings[0].Cases) != 7 {
+		t.Errorf("%v, %+v", err, known)
+	}
+	for i := range r.Cases { // the day the kernel is mended
+		r.Cases[i].Status = backendops.Passed
+	}
+	if err := casesError(r, knownFailures(list, 79, r), "HTP0"); err == nil || !strings.Contains(err.Error(), "7 cases passed") {
+		t.Error(err)
+	}
+}
+
 // A process that is ended in the middle is no pass.
 func TestOpsKilledInTheMiddle(t *testing.T) {
 	heavy(t)
