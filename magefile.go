@@ -209,6 +209,11 @@ func UpdateFastrpcLibs(ctx context.Context, device *string) error {
 	return done(harness.Update(ctx, bench.FastRPC, text(device)))
 }
 
+// UpdateGgmlLibs builds the FastRPC variant's programs and host library, without DSP libraries, and sends the device what it lacks.
+func UpdateGgmlLibs(ctx context.Context, device *string) error {
+	return done(harness.UpdateApplication(ctx, bench.FastRPC, text(device)))
+}
+
 // UpdateDspqueueLibs builds the dspqueue variant and sends the device what it lacks.
 func UpdateDspqueueLibs(ctx context.Context, device *string) error {
 	return done(harness.Update(ctx, bench.DSPQueue, text(device)))

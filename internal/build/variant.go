@@ -370,3 +370,24 @@ func (c Component) level(arch string, has map[string]bool) (Level, bool) {
 	}
 	return Level{}, false
 }
+
+// Application gives the variants with one of them reduced to what runs on the
+// application's processor: its DSP libraries, which are upstream's targets
+// htp-v73 and so on, are left out.
+func (v Variants) Application(name bench.Variant) Variants {
+	reduced := maps.Clone(v)
+	d := reduced[name]
+	d.Components = slices.Clone(d.Components)
+	for i := range d.Components {
+		c := &d.Components[i]
+		if !c.SDK {
+			continue
+		}
+		c.Targets = slices.DeleteFunc(slices.Clone(c.Targets), func(t string) bool { return strings.HasPrefix(t, "htp-") })
+		c.Outputs = slices.DeleteFunc(slices.Clone(c.Outputs), func(o string) bool {
+			return strings.HasPrefix(path.Base(o), "libggml-htp-")
+		})
+	}
+	reduced[name] = d
+	return reduced
+}

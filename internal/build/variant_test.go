@@ -2,6 +2,7 @@ package build
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -34,6 +35,30 @@ func TestOurOwnVariants(t *testing.T) {
 	}
 	if _, ok := c.level("riscv64", nil); ok {
 		t.Error("a level for an architecture that has none")
+	}
+}
+
+// TestApplication: without its DSP libraries a variant still has its host
+// library, everywhere, and what others know of it stays as it was.
+func TestApplication(t *testing.T) {
+	all, err := LoadVariants(os.DirFS("../../backends"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range all {
+		reduced := all.Application(name)
+		for i, c := range d.Components {
+			for _, p := range d.Platforms {
+				before, after := c.recipe(p), reduced[name].Components[i].recipe(p)
+				if !c.SDK {
+					if !slices.Equal(before.Outputs, after.Outputs) || !slices.Equal(before.Targets, after.Targets) {
+						t.Errorf("%s/%s for %s has lost something: %+v", name, c.Name, p, after)
+					}
+				} else if !slices.Equal(after.Outputs, []string{"bin/libggml-hexagon.so"}) || !slices.Equal(after.Targets, []string{"ggml-hexagon"}) || len(before.Outputs) != 5 {
+					t.Errorf("%s/%s for %s: %v of %v, from %v", name, c.Name, p, after.Outputs, before.Outputs, after.Targets)
+				}
+			}
+		}
 	}
 }
 

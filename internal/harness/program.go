@@ -20,6 +20,8 @@ type ProgramOptions struct {
 	// Model is an alias; empty is the manifest's default. Arm is one arm, by
 	// default cpu. Device is as in Options.
 	Model, Arm, Device string
+	// application leaves the variant's DSP libraries out.
+	application bool
 }
 
 // program runs one program of an arm's bundle on the device with its output
@@ -90,6 +92,9 @@ func openSingle(ctx context.Context, o ProgramOptions, needsModel bool) (one *si
 	if err != nil {
 		return nil, err
 	}
+	if o.application {
+		builder.Variants = builder.Variants.Application(specs[0].Variant)
+	}
 	one = &single{session: w.newSession()}
 	if one.target, err = w.openTarget(ctx, o.Device, wants{[]bench.Variant{specs[0].Variant}, []*build.Builder{builder}}); err != nil {
 		return nil, err
@@ -151,6 +156,13 @@ func LlamaVersion(ctx context.Context, o ProgramOptions) error {
 func Update(ctx context.Context, v bench.Variant, serial string) error {
 	return program(ctx, ProgramOptions{Arm: string(v), Device: serial}, false, "llama-bench",
 		func(bench.Arm, bool, string) ([]string, error) { return []string{"--list-devices"}, nil })
+}
+
+// UpdateApplication builds a variant without its DSP libraries and sends what
+// the device lacks of it. A later update of the whole variant sends those alone.
+func UpdateApplication(ctx context.Context, v bench.Variant, serial string) error {
+	return program(ctx, ProgramOptions{Arm: string(v), Device: serial, application: true}, false, "llama-bench",
+		func(bench.Arm, bool, string) ([]string, error) { return []string{"--version"}, nil })
 }
 
 // Clean removes what was built and the embedded phone's files. Sources,
