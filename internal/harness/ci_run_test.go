@@ -167,3 +167,33 @@ func TestCIRunUsage(t *testing.T) {
 		}
 	}
 }
+
+// TestTouchedVariants holds what ciRun compares when nobody says it.
+func TestTouchedVariants(t *testing.T) {
+	w := pinned(t)
+	dir, git := clone(t)
+	for _, test := range []struct{ file, want string }{
+		{"backends/fastrpc/session.cpp", "fastrpc"},
+		{"htp/entry.c", "fastrpc"},
+		{"backends/dspqueue/variant.yaml", "dspqueue"},
+		{"backends/cpu/variant.yaml", "cpu,dspqueue,fastrpc"},
+		{"README.md", "cpu,dspqueue,fastrpc"},
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(test.file))
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.file != "README.md" && strings.HasSuffix(path, ".yaml") {
+			text = []byte(strings.Replace(string(text), "summary: ", "summary: changed, ", 1))
+		}
+		if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		git("commit", "--quiet", "-a", "-m", "touch "+test.file)
+		got, err := w.touched(t.Context(), Options{Repo: dir})
+		if err != nil || got != test.want {
+			t.Errorf("%s: %q, %v; want %q", test.file, got, err, test.want)
+		}
+	}
+}
