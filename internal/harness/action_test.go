@@ -78,7 +78,7 @@ func (r runner) run(t *testing.T, a action) (commands int) {
 // TestActionRuns executes the composite action as a fork's two workflows do: a
 // run on a pull request's merge commit, then the report about its artifact.
 func TestActionRuns(t *testing.T) {
-	long(t)
+	heavy(t)
 	var a action
 	load(t, filepath.Join(root, "action.yml"), &a)
 	checkout, err := filepath.Abs(root)

@@ -66,7 +66,7 @@ func ciHere(t *testing.T, o Options) (artifact.Artifact, error) {
 // A branch that wastes time in the transport is found slower and fails the
 // gate; which variant is compared follows from what the branch changes.
 func TestPlantedRegression(t *testing.T) {
-	long(t)
+	heavy(t)
 	dir, git := clone(t)
 	git("checkout", "--quiet", "-b", "slow")
 	for _, edit := range slowTransport {
@@ -109,7 +109,7 @@ func verdictHere(t *testing.T, a artifact.Artifact) compare.Cell {
 // A branch that changes nothing that is built never fails, and a fork of
 // llama.cpp is taken as well as a clone of hexab.
 func TestNoChangeIsNeutral(t *testing.T) {
-	long(t)
+	heavy(t)
 	w, err := Open()
 	if err != nil {
 		t.Fatal(err)
