@@ -49,19 +49,29 @@ void segments_release_all(struct segments * s);
 struct coherency {
     uint32_t policy; /* enum wire_coherency */
     uint32_t cap_bytes;
-    bool narrow;                          /* the batch that runs is kept by role; else as upstream */
-    struct ranges current, absent, dirty; /* by what coherency.c calls them */
+    /* Of the batch that runs: */
+    bool narrow;           /* by role; else as upstream */
+    struct ranges touched; /* what its ops access through the cache */
+};
+
+/* What a batch consists of. */
+struct ops {
+    const struct htp_tensor * tensor;
+    const struct htp_op_desc * op;
+    uint32_t n_ops;
 };
 
 /* Choose the policy for a batch, before it begins. */
-void coherency_choose(struct coherency * c, const struct htp_tensor * tensor, const struct htp_op_desc * op,
-                      uint32_t n_ops);
+void coherency_choose(struct coherency * c, struct ops ops);
 
-/* In place of htp_tensor_flush_all and htp_tensor_dirty_all, before an op runs. */
-void coherency_op(struct coherency * c, struct htp_ops_context * octx);
+/* In place of upstream's first whole-cache operation, once the tensors have addresses. */
+void coherency_begin(struct coherency * c, struct htp_context * ctx, struct ops ops);
 
-/* In place of upstream's second whole-cache operation, while the work queue still runs. */
-void coherency_end(struct coherency * c, struct htp_context * ctx);
+/* In place of the second one, while the work queue still runs. */
+void coherency_end(const struct coherency * c, struct htp_context * ctx);
+
+/* In place of htp_tensor_dirty_all: record what an op is about to write. */
+void coherency_dirty(const struct coherency * c, struct htp_ops_context * octx);
 
 /* Clean and invalidate a buffer that the application writes or reads. */
 void coherency_buffer(const struct coherency * c, void * address, size_t bytes);

@@ -74,12 +74,15 @@ static AEEResult queue_read(void) {
 }
 
 static void * map(uint32_t fd, size_t bytes) {
-    void * p                   = segments_map(&active->segments, fd, bytes);
-    active->coherency.absent.n = 0; /* other memory is at the same addresses now */
+    void * p = segments_map(&active->segments, fd, bytes);
     if (p != (void *)-1 && wire_is_pooled(fd) && active->coherency.narrow) {
         coherency_buffer(&active->coherency, p, bytes); /* weights: recycled memory */
     }
     return p;
+}
+
+static struct ops ops_of(const struct htp_tensor * tensor, const struct htp_op_desc * op, uint32_t n_ops) {
+    return (struct ops){.tensor = tensor, .op = op, .n_ops = n_ops};
 }
 
 #define dspqueue_import(id, packets, errors, context, queue) queue_import(packets, queue)
@@ -92,13 +95,17 @@ static void * map(uint32_t fd, size_t bytes) {
 #define HAP_munmap2(address, bytes) segments_unmap(&active->segments, address, bytes)
 #define HAP_munmap(address, bytes) segments_unmap(&active->segments, address, (size_t)(bytes))
 #define qurt_mem_cache_clean(...) coherency_whole(&active->coherency)
+#define work_queue_wakeup(queue)                                                                                       \
+    do {                                                                                                               \
+        (work_queue_wakeup)(queue);                                                                                    \
+        coherency_begin(&active->coherency, ctx, ops_of(tens, ops, n_ops));                                            \
+    } while (0)
 #define work_queue_suspend(queue)                                                                                      \
     do {                                                                                                               \
         coherency_end(&active->coherency, ctx);                                                                        \
         (work_queue_suspend)(queue);                                                                                   \
     } while (0)
-#define htp_tensor_flush_all(context, tensors, n) (void)0 /* the outputs are not known yet */
-#define htp_tensor_dirty_all(context, tensors, n) coherency_op(&active->coherency, octx)
+#define htp_tensor_dirty_all(context, tensors, n) coherency_dirty(&active->coherency, octx)
 
 /* ---- main.c ---- */
 
@@ -267,8 +274,8 @@ static AEEResult run(struct session * s, const htp_iface_batch * b, uint8_t * bl
 
     /* Block: what the application has written. */
     coherency_buffer(&s->coherency, block, ctx->profiler ? l.end : l.profile);
-    coherency_choose(&s->coherency, (const struct htp_tensor *)(block + l.tensors),
-                     (const struct htp_op_desc *)(block + l.ops), b->n_ops);
+    coherency_choose(&s->coherency, ops_of((const struct htp_tensor *)(block + l.tensors),
+                                           (const struct htp_op_desc *)(block + l.ops), b->n_ops));
 
     /* The priority that main.c's own thread would have. VTCM goes back after each batch: nobody is here to answer when
      * another session asks for it. */

@@ -1,6 +1,4 @@
-/* ranges.h: sorted, disjoint address ranges [start, end) in a fixed array.
- *
- * A set may lose ranges when the array is full: what it tells of an address is then that it does not hold it. */
+/* ranges.h: sorted, disjoint address ranges [start, end) in a fixed array. */
 #ifndef GGML_HTP_RANGES_H
 #define GGML_HTP_RANGES_H
 
@@ -16,6 +14,7 @@ struct range {
 
 struct ranges {
     uint32_t n;
+    bool full; /* something did not fit */
     struct range range[MAX_RANGES];
 };
 
@@ -33,48 +32,26 @@ static inline uint32_t ranges_at(const struct ranges * r, uint32_t address) {
     return low;
 }
 
-/* Replace the ranges [i, j) by n others, at most two. When there is no room for both, the second is lost. */
-static inline void ranges_replace(struct ranges * r, uint32_t i, uint32_t j, const struct range * with, uint32_t n) {
-    while (r->n - (j - i) + n > MAX_RANGES) {
-        n--;
-    }
-    memmove(&r->range[i + n], &r->range[j], (r->n - j) * sizeof(struct range));
-    memcpy(&r->range[i], with, n * sizeof(struct range));
-    r->n = r->n - (j - i) + n;
-}
-
 /* Add a range; it merges with those that it touches. */
-static inline void ranges_add(struct ranges * r, struct range a) {
-    if (a.start >= a.end) {
+static inline void ranges_add(struct ranges * r, uint32_t start, uint32_t end) {
+    uint32_t i = ranges_at(r, start), j = i;
+    for (; j < r->n && r->range[j].start <= end; j++) {
+        start = r->range[j].start < start ? r->range[j].start : start;
+        end   = r->range[j].end > end ? r->range[j].end : end;
+    }
+    if (j == i && r->n == MAX_RANGES) {
+        r->full = true;
         return;
     }
-    uint32_t i = ranges_at(r, a.start), j = i;
-    for (; j < r->n && r->range[j].start <= a.end; j++) {
-        a.start = r->range[j].start < a.start ? r->range[j].start : a.start;
-        a.end   = r->range[j].end > a.end ? r->range[j].end : a.end;
-    }
-    ranges_replace(r, i, j, &a, 1);
+    memmove(&r->range[i + 1], &r->range[j], (r->n - j) * sizeof(struct range));
+    r->n        = r->n - (j - i) + 1;
+    r->range[i] = (struct range){start, end};
 }
 
-/* Take a range away. */
-static inline void ranges_remove(struct ranges * r, struct range a) {
-    uint32_t i = ranges_at(r, a.start), j = i, n = 0;
-    struct range rest[2];
-    for (; j < r->n && r->range[j].start < a.end; j++) {
-        if (r->range[j].start < a.start) {
-            rest[n++] = (struct range){r->range[j].start, a.start};
-        }
-        if (r->range[j].end > a.end) {
-            rest[n++] = (struct range){a.end, r->range[j].end};
-        }
-    }
-    ranges_replace(r, i, j, rest, n);
-}
-
-/* How far from an address on everything is in the set: the address itself, when it is not. */
-static inline uint32_t ranges_reach(const struct ranges * r, uint32_t address) {
-    uint32_t i = ranges_at(r, address + 1);
-    return i < r->n && r->range[i].start <= address ? r->range[i].end : address;
+/* Whether some byte is common; yes, when not everything could be recorded. */
+static inline bool ranges_overlap(const struct ranges * r, uint32_t start, uint32_t end) {
+    uint32_t i = ranges_at(r, start + 1);
+    return r->full || (i < r->n && r->range[i].start < end);
 }
 
 #endif

@@ -1,8 +1,6 @@
-// coherency.cpp: graphs that go wrong when the FastRPC variant's DSP side
-// leaves out an upkeep of its cache. The application changes memory between
-// graphs, in the ways that htp/coherency.c has rules for; results are compared
-// with what they must be. Run it under the simulator's coherency check, which
-// also finds what the results hide.
+// coherency.cpp: graphs that go wrong when the FastRPC variant's DSP side leaves out an upkeep of its cache. The
+// application changes memory between graphs, in the ways that htp/coherency.c has rules for; results are compared with
+// what they must be. Run it under the simulator's coherency check, which also finds what the results hide.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -80,14 +78,12 @@ static bool all(ggml_tensor * t, const std::function<float(size_t)> & want) {
     return true;
 }
 
-// A copy to another type goes through the cache, unlike most ops, which use
-// DMA.
+// A copy to another type goes through the cache, unlike most ops, which use DMA.
 static ggml_tensor * through_cache(ggml_context * ctx, ggml_tensor * from) {
     return ggml_cpy(ctx, from, ggml_new_tensor(ctx, GGML_TYPE_F16, GGML_MAX_DIMS, from->ne));
 }
 
-// Block, stale inputs, outputs: two graphs take turns in few slots; their input
-// changes each time.
+// Block, stale inputs, outputs: two graphs take turns in few slots; their input changes each time.
 static void inputs() {
     Tensors a, b;
     ggml_tensor * x = ggml_new_tensor_2d(a.ctx, GGML_TYPE_F32, 1024, 8);
@@ -109,16 +105,14 @@ static void inputs() {
     }
 }
 
-// Edges: part of a line is written by an op, the rest by the application.
-// before: the line is in the cache.
+// Edges: part of a line is written by an op, the rest by the application. before: the line is in the cache.
 static void edges(size_t offset, size_t n) {
     Tensors t;
-    ggml_tensor * whole   = ggml_new_tensor_1d(t.ctx, GGML_TYPE_F16, 512);
-    ggml_tensor * source  = ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, static_cast<int64_t>(n));
-    ggml_tensor * widened = ggml_cpy(t.ctx, whole,
-                                     ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32,
-                                                        512)); // reads the whole through the cache
-    ggml_tensor * part    = ggml_cpy(t.ctx, source, ggml_view_1d(t.ctx, whole, static_cast<int64_t>(n), offset * 2));
+    ggml_tensor * whole  = ggml_new_tensor_1d(t.ctx, GGML_TYPE_F16, 512);
+    ggml_tensor * source = ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, static_cast<int64_t>(n));
+    ggml_tensor * widened =
+        ggml_cpy(t.ctx, whole, ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, 512)); // reads the whole through the cache
+    ggml_tensor * part = ggml_cpy(t.ctx, source, ggml_view_1d(t.ctx, whole, static_cast<int64_t>(n), offset * 2));
     t.allocate();
     for (int round = 1; round <= 3; round++) {
         std::vector<ggml_fp16_t> background(512, ggml_fp32_to_fp16(static_cast<float>(round)));
@@ -173,8 +167,7 @@ static void weights() {
     }
 }
 
-// By DMA: a table that SET_ROWS changes between two reads through the cache, in
-// one graph.
+// By DMA: a table that SET_ROWS changes between two reads through the cache, in one graph.
 static void rows() {
     Tensors t;
     ggml_tensor * table = ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 128, 8);
@@ -196,50 +189,6 @@ static void rows() {
     }
 }
 
-// Produced: one op stores, the next reads by DMA and writes by DMA, the last
-// one loads. Their memory is used again.
-static void produced() {
-    Tensors t;
-    ggml_tensor * x     = ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 1024, 4);
-    ggml_tensor * half  = through_cache(t.ctx, x);
-    ggml_tensor * again = ggml_cpy(t.ctx, half, ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 1024, 4));
-    ggml_tensor * twice = ggml_scale(t.ctx, again, 2);
-    ggml_tensor * sum   = ggml_sum_rows(t.ctx, twice);
-    ggml_tensor * more  = ggml_scale_inplace(t.ctx, twice, 3);
-    ggml_tensor * late  = ggml_sum_rows(t.ctx, more);
-    t.allocate();
-    for (int round = 1; round <= 4; round++) {
-        float value = static_cast<float>(round);
-        set(x, value);
-        compute(t.ctx, {sum, late});
-        check(all(again, [&](size_t) { return value; }), "stored", round);
-        check(all(sum, [&](size_t) { return 2048 * value; }), "sum of what DMA has written", round);
-        check(all(late, [&](size_t) { return 6144 * value; }), "sum of what DMA has written over it", round);
-    }
-}
-
-// Overwritten: memory that one op has stored to is the output of another one,
-// which writes by DMA.
-static void overwritten() {
-    Tensors t;
-    ggml_tensor * x     = ggml_new_tensor_2d(t.ctx, GGML_TYPE_F16, 512, 4);
-    ggml_tensor * y     = ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 512, 4);
-    ggml_tensor * place = ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 512, 4);
-    ggml_tensor * first = ggml_cpy(t.ctx, x, place);
-    ggml_tensor * last  = ggml_scale(t.ctx, y, 2);
-    t.allocate(); // gives last memory of its own: it moves
-    last->data   = place->data;
-    last->extra  = place->extra;
-    last->buffer = place->buffer;
-    for (int round = 1; round <= 3; round++) {
-        std::vector<ggml_fp16_t> ones(512 * 4, ggml_fp32_to_fp16(static_cast<float>(100 + round)));
-        ggml_backend_tensor_set(x, ones.data(), 0, ggml_nbytes(x));
-        set(y, static_cast<float>(round));
-        compute(t.ctx, {first, last});
-        check(all(last, [&](size_t) { return 2.0f * static_cast<float>(round); }), "overwritten", round);
-    }
-}
-
 int main() {
     ggml_backend_load_all();
     backend = ggml_backend_init_by_name("HTP0", nullptr);
@@ -253,9 +202,5 @@ int main() {
     gaps();
     weights();
     rows();
-    produced();
-    if (!getenv("GGML_HEXAGON_FASTRPC_COHERENCY")) {
-        overwritten();
-    }
     return failures ? 1 : 0;
 }
