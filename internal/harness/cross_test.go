@@ -18,8 +18,9 @@ import (
 
 // What goes through the cross compiler in these tests is all sources of ours
 // and what a measurement takes of llama.cpp: llama-bench with its libraries and
-// the CPU backend, the NPU backends' host libraries and the DSP library of one
-// architecture. The rest differs by numbers or is of use to people only.
+// the CPU backend, llama-completion for the preflight, the NPU backends' host
+// libraries and the DSP library of one architecture. The rest differs by
+// numbers or is of use to people only.
 // llama.cpp's C++ is compiled with -O1 for boards, which takes little more than
 // half the time: QEMU's figures say nothing anyway.
 
@@ -31,8 +32,8 @@ func smallCPU(r *build.Recipe) {
 		r.Definitions = map[string]string{}
 	}
 	r.Definitions["CMAKE_CXX_FLAGS_RELEASE"] = "-O1 -DNDEBUG"
-	r.Targets = []string{"llama-bench", "ggml-cpu"}
-	r.Outputs = only(r.Outputs, "llama-bench", "libggml-cpu.so")
+	r.Targets = []string{"llama-bench", "llama-completion", "ggml-cpu"}
+	r.Outputs = only(r.Outputs, "llama-bench", "llama-completion", "libggml-cpu.so")
 }
 
 // smallNPU is what they build of a variant with an NPU.
@@ -58,7 +59,7 @@ func reduced(all build.Variants, p bench.Platform, smaller func(bench.Variant, *
 // crossTools skips the test where the tools for it are not installed.
 func crossTools(t *testing.T, tools ...string) {
 	t.Helper()
-	long(t)
+	heavy(t)
 	for _, tool := range append(tools, "aarch64-linux-gnu-g++") {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed", tool)
