@@ -293,7 +293,7 @@ func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 // Test runs all tests, the heavy ones with real builds and real launches too.
 func Test(ctx context.Context) error { return done(harness.Test(ctx, false)) }
 
-// TestLong runs all tests and those that take many minutes each: arm64 builds under QEMU, all NPU architectures.
+// TestLong runs all tests and those that take many minutes each: all NPU architectures, more DMA orders.
 func TestLong(ctx context.Context) error { return done(harness.Test(ctx, true)) }
 
 // TestFaults runs the tests of runs that survive and writes results/faults (HEXAB_SOAK=2000 HEXAB_KILLS=50 in the environment: as long as that).
