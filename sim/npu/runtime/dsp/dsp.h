@@ -91,6 +91,9 @@ struct dsp_thread * thread_self(void);
 unsigned thread_start(const char * name, size_t stack_bytes, int priority, void (*entry)(void *), void * argument);
 void thread_detach(unsigned id);
 
+/* This thread has come to a point at which it waits for others: who woke it may go on. */
+void thread_waits(void);
+
 /* Add the HVX instructions of the threads that run to the counters. */
 void thread_count_hvx(void);
 

@@ -80,6 +80,7 @@ void hexsim_release_at(const void * addr) {
 
 void hexsim_pause(uint32_t cycles) {
     (void)cycles;
+    thread_waits();
 #if defined(__x86_64__)
     _mm_pause();
 #endif

@@ -103,6 +103,7 @@ static void watch_hvx(bool runs) {
 }
 
 static void thread_ends(void) {
+    thread_waits();
     watch_hvx(false);
     dma_thread_end();
     fault_thread_end();
@@ -226,10 +227,46 @@ int qurt_sleep(unsigned long long us) {
     return QURT_EOK;
 }
 
+/* A thread that is woken runs at once on the device, which has a hardware thread for it. Here it may wait for a core
+ * while the waker goes on, and the kernels' work queue does not bear that: a worker that notices the wake-up only when
+ * the first task is being published runs that task twice (sim/findings/README.md). So the waker lets the woken ones
+ * reach the next point at which they wait or pause; not for ever, since there may be none. */
+#define WOKEN_WAIT_NANOSECONDS 2000000
+
+static atomic_int n_woken;
+static _Thread_local bool woken;
+
+void thread_waits(void) {
+    if (woken) {
+        woken = false;
+        atomic_fetch_sub(&n_woken, 1);
+    }
+}
+
+static int64_t nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
 int qurt_futex_wait(void * lock, int value) {
-    return syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0) ? QURT_EVAL : QURT_EOK;
+    thread_waits();
+    if (syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0)) {
+        return QURT_EVAL;
+    }
+    woken = true; /* counted by the waker */
+    return QURT_EOK;
 }
 
 int qurt_futex_wake(void * lock, int n) {
-    return (int)syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+    thread_waits(); /* or it would wait for itself */
+    int woke = (int)syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+    if (woke > 0) {
+        atomic_fetch_add(&n_woken, woke);
+        int64_t until = nanoseconds() + WOKEN_WAIT_NANOSECONDS;
+        while (atomic_load(&n_woken) > 0 && nanoseconds() < until) {
+            sched_yield();
+        }
+    }
+    return woke;
 }
