@@ -35,16 +35,6 @@ func heavy(t *testing.T) {
 	}
 }
 
-// long tests take many minutes each on an idle machine: whole builds for
-// another architecture, many builds in a row. They have a target of their own.
-func long(t *testing.T) {
-	t.Helper()
-	heavy(t)
-	if os.Getenv("HEXAB_LONG") == "" {
-		t.Skip("HEXAB_LONG is not set: this takes long; go tool mage testLong runs it")
-	}
-}
-
 // compareHere runs a comparison and gives its archive.
 func compareHere(t *testing.T, ctx context.Context, o Options) (bench.Run, []bench.Record, string, error) {
 	t.Helper()
