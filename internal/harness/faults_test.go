@@ -75,7 +75,7 @@ func TestFaultCoverage(t *testing.T) {
 	tries := number(t, "HEXAB_TRIES", 1)
 	defer func(d time.Duration) { launchTimeoutEmbedded = d }(launchTimeoutEmbedded)
 	launchTimeoutEmbedded = 45 * time.Second
-	_, quiet, _, err := compareHere(t, t.Context(), shortRun(faultRounds, faultSeed, ""))
+	_, quiet, _, err := compareHere(t, t.Context(), shortRun(faultRounds(), faultSeed, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +98,16 @@ disk" with a refusal that says what to do. A sample is lost when a launch is mis
 %s`, len(quiet), faultSeed, table.String()), "HEXAB_TRIES="+strconv.Itoa(tries))
 }
 
-// The runs of the fault classes: with six blocks a verdict assumes nothing, so
-// that a wrong one could be seen.
-const (
-	faultRounds = 6
-	faultSeed   = 1
-)
+const faultSeed = 1
+
+// faultRounds is the length of the fault classes' runs. With six blocks a
+// verdict assumes nothing, so that the table's wrong ones could be seen.
+func faultRounds() int {
+	if os.Getenv(faultResults) != "" {
+		return 6
+	}
+	return 2
+}
 
 // faultResults names the folder that the tables of these tests are written to.
 const faultResults = "HEXAB_FAULT_RESULTS"
@@ -130,7 +134,7 @@ func (class faultClass) try(t *testing.T, quiet []bench.Record, sum *tallied) {
 		defer func(home string) { phoneHome = home }(phoneHome)
 		phoneHome = t.TempDir()
 	}
-	o := shortRun(faultRounds, faultSeed, class.profile)
+	o := shortRun(faultRounds(), faultSeed, class.profile)
 	o.Out = t.TempDir()
 	first := class.during != nil
 	o.Recorded = func(bench.Record) {
