@@ -236,8 +236,9 @@ func (w *Workspace) Builder(ctx context.Context, variants ...bench.Variant) (*bu
 		if slices.ContainsFunc(variants, w.Variants.NeedsSDK) {
 			needs = append(needs, host.Clang19)
 		}
+		report, err = machine.Ensure(ctx, w.Cache, needs...)
 	}
-	if report, err = machine.Ensure(ctx, w.Cache, needs...); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	tree, err := w.Source(ctx)
