@@ -43,12 +43,14 @@ const (
 
 // CIRun builds the base and the head commit and compares them in one
 // interleaved run; o.Arms are those to compare, without their trees, by default
-// the variants that the change touches. The artifact is written to the folder artifacts, whatever the run came to.
+// the variants that the change touches. The artifact is written to the folder
+// artifacts, whatever the run came to.
 func CIRun(ctx context.Context, o Options, artifacts string) error {
 	w, err := Open()
 	if err != nil {
 		return err
 	}
+	o.Base, o.Head = cmp.Or(o.Base, DefaultBase), cmp.Or(o.Head, DefaultHead)
 	if o.Arms == "" {
 		if o.Arms, err = w.touched(ctx, o); err != nil {
 			return err
@@ -69,7 +71,7 @@ func CIRun(ctx context.Context, o Options, artifacts string) error {
 // touched lists the variants that base and head build from different sources.
 // Where there is none it is all variants: the change is then in what runs them.
 func (w *Workspace) touched(ctx context.Context, o Options) (arms string, err error) {
-	t, err := w.trees(ctx, []arm.Spec{{Tree: arm.Trees[0]}, {Tree: arm.Trees[1]}}, withDefaults(o))
+	t, err := w.trees(ctx, []arm.Spec{{Tree: arm.Trees[0]}, {Tree: arm.Trees[1]}}, o)
 	if err != nil {
 		return "", err
 	}
@@ -105,12 +107,6 @@ func (w *Workspace) touched(ctx context.Context, o Options) (arms string, err er
 	return strings.Join(changed, ","), nil
 }
 
-// withDefaults fills in what the commits are.
-func withDefaults(o Options) Options {
-	o.Base, o.Head = cmp.Or(o.Base, DefaultBase), cmp.Or(o.Head, DefaultHead)
-	return o
-}
-
 // ciOptions turns arms into pairs of base and head.
 func (w *Workspace) ciOptions(o Options) (Options, error) {
 	specs, err := arm.Parse(o.Arms, w.known())
@@ -131,7 +127,6 @@ func (w *Workspace) ciOptions(o Options) (Options, error) {
 		}
 	}
 	o.Arms = strings.Join(pairs, ",")
-	o = withDefaults(o)
 	if o.Rounds == 0 {
 		o.Rounds = DefaultCIRounds
 	}

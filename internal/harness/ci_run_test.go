@@ -191,7 +191,7 @@ func TestTouchedVariants(t *testing.T) {
 			t.Fatal(err)
 		}
 		git("commit", "--quiet", "-a", "-m", "touch "+test.file)
-		got, err := w.touched(t.Context(), Options{Repo: dir})
+		got, err := w.touched(t.Context(), Options{Repo: dir, Base: DefaultBase, Head: DefaultHead})
 		if err != nil || got != test.want {
 			t.Errorf("%s: %q, %v; want %q", test.file, got, err, test.want)
 		}
