@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -71,7 +70,7 @@ func (d *runAs) Run(ctx context.Context, c Command) (Exit, error) {
 	if c.OfDevice {
 		return d.overADB.Run(ctx, c)
 	}
-	word := randomName("hexab-app-")
+	word := "hexab-app-" + rand.Text()
 	inner := c
 	inner.Script = "exec " + d.as("export HEXAB_RUN_AS="+word+"\n"+c.Script)
 	exit, err := d.overADB.Run(ctx, inner)
@@ -102,7 +101,7 @@ func (d *runAs) KillMarked(ctx context.Context, word string) error {
 // Push sends the file to a place that both users reach, and copies it as the
 // app. While it does, the file is on the phone twice.
 func (d *runAs) Push(ctx context.Context, local, remote string) error {
-	stage := path.Join(stageFolder, randomName(".hexab-stage-"))
+	stage := path.Join(stageFolder, ".hexab-stage-"+rand.Text())
 	defer d.unstage(ctx, stage)
 	if err := d.overADB.Push(ctx, local, stage); err != nil {
 		return err
@@ -115,7 +114,7 @@ func (d *runAs) Push(ctx context.Context, local, remote string) error {
 
 // Pull goes the other way.
 func (d *runAs) Pull(ctx context.Context, remote, local string) error {
-	stage := path.Join(stageFolder, randomName(".hexab-stage-"))
+	stage := path.Join(stageFolder, ".hexab-stage-"+rand.Text())
 	defer d.unstage(ctx, stage)
 	if err := d.do(ctx, d.overADB, "pull "+path.Base(remote), d.as("cat "+Quote(remote))+" >"+stage); err != nil {
 		return err
@@ -144,10 +143,4 @@ func (d *runAs) do(ctx context.Context, user interface {
 		e.Outcome, e.Next = bench.OutcomeNoSpace, "free some space on the device: a file on its way into an app's folder is there twice"
 	}
 	return e
-}
-
-func randomName(prefix string) string {
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return prefix + hex.EncodeToString(random[:])
 }
