@@ -85,13 +85,10 @@ func hotModel() ThermalModel {
 // so that it throttles under any work, also on a machine that has little time
 // for it.
 func sunModel() ThermalModel {
-	return ThermalModel{
-		Chip:      RC{AmbientCelsius: 40, ResistanceKelvinPerW: 14, CapacitanceJPerKelvin: 1.2},
-		Battery:   RC{AmbientCelsius: 40, ResistanceKelvinPerW: 1.5, CapacitanceJPerKelvin: 60},
-		Skin:      RC{AmbientCelsius: 40, ResistanceKelvinPerW: 1.8, CapacitanceJPerKelvin: 30},
-		IdleWatts: 0.8, WattsPerCore: 5.3, FixedDuty: 0.4,
-		Governor: Governor{Trips: hotTrips, HysteresisKelvin: 3},
-	}
+	m := hotModel()
+	m.Chip = RC{AmbientCelsius: 40, ResistanceKelvinPerW: 14, CapacitanceJPerKelvin: 1.2}
+	m.Battery.AmbientCelsius, m.Skin.AmbientCelsius = 40, 40
+	return m
 }
 
 var hotTrips = []Trip{
