@@ -31,20 +31,11 @@ static struct {
     struct region region[MAX_REGIONS]; /* sorted by base */
     size_t n;
     uintptr_t end;
-} w = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = WINDOW_END};
-
-/* A thread that faults while it holds the lock looks at the regions once more, from its handler. */
-static _Thread_local volatile bool holds;
-
-static void lock(void) {
-    pthread_mutex_lock(&w.lock);
-    holds = true;
-}
-
-static void unlock(void) {
-    holds = false;
-    pthread_mutex_unlock(&w.lock);
-}
+} w = {
+    /* A thread that faults while it holds the lock looks at the regions once more, from its handler. */
+    .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
+    .end  = WINDOW_END,
+};
 
 void window_init(void) {
     int64_t mib = env_number("HEXSIM_WINDOW_MIB", (int64_t)((WINDOW_END - WINDOW_START) >> 20), 8,
@@ -136,14 +127,14 @@ static void * map(size_t bytes, int fd, enum region_kind kind, int app_fd, const
                   uintptr_t to) {
     bytes        = (bytes + 4095) & ~(size_t)4095;
     uintptr_t at = 0;
-    lock();
+    pthread_mutex_lock(&w.lock);
     if (bytes && bytes < EXTENDED_END && w.n < MAX_REGIONS) {
         at = from ? place_low(from, to, bytes, fd) : place_high(bytes, fd);
         if (at) {
             insert(at, bytes, kind, app_fd, name);
         }
     }
-    unlock();
+    pthread_mutex_unlock(&w.lock);
     return (void *)at;
 }
 
@@ -161,7 +152,7 @@ void * window_map_vtcm(size_t bytes) {
 }
 
 void window_unmap(void * base) {
-    lock();
+    pthread_mutex_lock(&w.lock);
     for (size_t i = 0; i < w.n; i++) {
         if (w.region[i].base == (uintptr_t)base) {
             munmap(base, w.region[i].bytes);
@@ -170,16 +161,13 @@ void window_unmap(void * base) {
             break;
         }
     }
-    unlock();
+    pthread_mutex_unlock(&w.lock);
 }
 
 bool window_find(uintptr_t address, bool near, struct region * found) {
     bool ok        = false;
     uintptr_t best = 16 * GUARD; /* farther than that, a neighbour explains nothing */
-    bool held      = holds;
-    if (!held) {
-        lock();
-    }
+    pthread_mutex_lock(&w.lock);
     for (size_t i = 0; i < w.n; i++) {
         const struct region * r = &w.region[i];
         uintptr_t away          = address < r->base              ? r->base - address
@@ -194,9 +182,7 @@ bool window_find(uintptr_t address, bool near, struct region * found) {
             }
         }
     }
-    if (!held) {
-        unlock();
-    }
+    pthread_mutex_unlock(&w.lock);
     return ok;
 }
 
