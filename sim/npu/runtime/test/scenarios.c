@@ -60,8 +60,9 @@ static atomic_int low_stacks;
 
 static void worker(void * argument) {
     atomic_fetch_add(&low_stacks, BELOW_4GIB(__builtin_frame_address(0)));
-    while (atomic_load(&turn) != (int)(intptr_t)argument) {
-        qurt_futex_wait(&turn, atomic_load(&turn) == (int)(intptr_t)argument ? -1 : atomic_load(&turn));
+    /* One look for both: with a second one it could fall asleep at its own turn, which nobody ends. */
+    for (int now = atomic_load(&turn); now != (int)(intptr_t)argument; now = atomic_load(&turn)) {
+        qurt_futex_wait(&turn, now);
     }
     atomic_fetch_add(&turn, 1);
     qurt_futex_wake(&turn, 16);
