@@ -50,13 +50,48 @@ func (f fastrpc) env(libraries string, more ...string) []string {
 	}, more...)
 }
 
+// configure configures htp for v79 in a new build folder.
+func (f fastrpc) configure(t *testing.T, htp string, definitions ...string) (build string) {
+	t.Helper()
+	build = t.TempDir()
+	run(t, append([]string{"cmake", "-G", "Ninja", "-S", htp, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DDSP_VERSION=v79",
+		"-DCMAKE_TOOLCHAIN_FILE=" + filepath.Join(f.llama, "ggml/src/ggml-hexagon/htp/cmake-toolchain.cmake"), "-DLLAMA_CPP=" + f.llama,
+		"-DHEXAGON_SDK_ROOT=" + f.sdk.Root, "-DHEXAGON_TOOLS_ROOT=" + f.sdk.ToolsRoot}, definitions...)...)
+	return build
+}
+
+// sanitized builds the DSP's side with a sanitizer, both the DSP library's own
+// sources and the program that loads it. It returns the library's folder and
+// the environment in which they report and end instead of leaving a fault to
+// the simulator.
+func (f fastrpc) sanitized(t *testing.T, sanitize string) (libraries string, env []string) {
+	t.Helper()
+	libraries = f.configure(t, "../../htp", "-DFASTRPC_SANITIZE="+sanitize)
+	run(t, "cmake", "--build", libraries, "--parallel", "2")
+	program, option := t.TempDir(), "ON"
+	if sanitize == "thread" {
+		option = "thread"
+	}
+	run(t, "cmake", "-G", "Ninja", "-S", "../../sim/npu/runtime", "-B", program, "-DCMAKE_C_COMPILER="+compilers[0],
+		"-DCMAKE_CXX_COMPILER="+compilers[1], "-DHEXSIM_SANITIZE="+option)
+	run(t, "cmake", "--build", program, "--parallel", "2", "--target", "hexsim-dsp")
+	return libraries, []string{
+		"HEXSIM_DSP=" + filepath.Join(program, "hexsim-dsp"),
+		"ASAN_OPTIONS=allow_user_segv_handler=1:detect_leaks=0", "TSAN_OPTIONS=halt_on_error=1:atexit_sleep_ms=20",
+	}
+}
+
 // TestFastRPCLife drives the transport without ggml's graphs, built plainly
-// and with each sanitizer.
+// and with each sanitizer, on both sides.
 func TestFastRPCLife(t *testing.T) {
 	f := needFastRPC(t)
-	for _, sanitize := range []string{"", "address,undefined", "thread"} {
-		t.Run("sanitize="+sanitize, func(t *testing.T) {
-			build := t.TempDir()
+	for name, sanitize := range map[string]string{"plain": "", "address": "address,undefined", "thread": "thread"} {
+		t.Run(name, func(t *testing.T) {
+			build, dsp := t.TempDir(), f.bundle
+			var dspEnv []string
+			if sanitize != "" {
+				dsp, dspEnv = f.sanitized(t, sanitize)
+			}
 			run(t, "cmake", "-G", "Ninja", "-S", "../../backends/fastrpc/test", "-B", build,
 				"-DCMAKE_C_COMPILER="+compilers[0], "-DCMAKE_CXX_COMPILER="+compilers[1], "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
 				"-DLLAMA_CPP="+f.llama, "-DHEXAGON_SDK_ROOT="+f.sdk.Root, "-DFASTRPC_SANITIZE="+sanitize,
@@ -85,12 +120,12 @@ func TestFastRPCLife(t *testing.T) {
 				{args: []string{"dies"}, env: []string{"HEXSIM_FAULT=crash:8"}, says: "its process on the DSP has ended"},
 			} {
 				t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {
-					libraries := f.bundle
+					libraries := dsp
 					if c.libraries != "" {
 						libraries = c.libraries
 					}
 					command := exec.CommandContext(t.Context(), filepath.Join(build, "life"), c.args...)
-					command.Env = f.env(libraries, c.env...)
+					command.Env = f.env(libraries, append(slices.Clone(dspEnv), c.env...)...)
 					out, err := command.CombinedOutput()
 					if err != nil || !strings.Contains(string(out), c.says) {
 						t.Errorf("%v; want %q said in\n%s", err, c.says, out)
@@ -190,13 +225,11 @@ func TestFastRPCElsewhere(t *testing.T) {
 	f := needFastRPC(t)
 	var objects [2]map[string]string
 	for i := range objects {
-		htp, build := filepath.Join(t.TempDir(), fmt.Sprint("clone", i), "htp"), t.TempDir()
+		htp := filepath.Join(t.TempDir(), fmt.Sprint("clone", i), "htp")
 		if err := os.CopyFS(htp, os.DirFS("../../htp")); err != nil {
 			t.Fatal(err)
 		}
-		run(t, "cmake", "-G", "Ninja", "-S", htp, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DDSP_VERSION=v79",
-			"-DCMAKE_TOOLCHAIN_FILE="+filepath.Join(f.llama, "ggml/src/ggml-hexagon/htp/cmake-toolchain.cmake"), "-DLLAMA_CPP="+f.llama,
-			"-DHEXAGON_SDK_ROOT="+f.sdk.Root, "-DHEXAGON_TOOLS_ROOT="+f.sdk.ToolsRoot)
+		build := f.configure(t, htp)
 		objects[i] = map[string]string{}
 		for _, name := range []string{"entry.c", "segment.c", "coherency.c", "ggml_htp_skel.c"} {
 			object := filepath.Join("CMakeFiles", "ggml-htp-v79.dir", name+".obj")
