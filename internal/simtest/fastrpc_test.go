@@ -60,11 +60,11 @@ func (f fastrpc) configure(t *testing.T, htp string, definitions ...string) (bui
 	return build
 }
 
-// sanitized builds the DSP's side with a sanitizer, both the DSP library's own
+// sanitizeDSP builds the DSP's side with a sanitizer, both the DSP library's own
 // sources and the program that loads it. It returns the library's folder and
 // the environment in which they report and end instead of leaving a fault to
 // the simulator.
-func (f fastrpc) sanitized(t *testing.T, sanitize string) (libraries string, env []string) {
+func (f fastrpc) sanitizeDSP(t *testing.T, sanitize string) (libraries string, env []string) {
 	t.Helper()
 	libraries = f.configure(t, "../../htp", "-DFASTRPC_SANITIZE="+sanitize)
 	run(t, "cmake", "--build", libraries, "--parallel", "2")
@@ -90,7 +90,7 @@ func TestFastRPCLife(t *testing.T) {
 			build, dsp := t.TempDir(), f.bundle
 			var dspEnv []string
 			if sanitize != "" {
-				dsp, dspEnv = f.sanitized(t, sanitize)
+				dsp, dspEnv = f.sanitizeDSP(t, sanitize)
 			}
 			run(t, "cmake", "-G", "Ninja", "-S", "../../backends/fastrpc/test", "-B", build,
 				"-DCMAKE_C_COMPILER="+compilers[0], "-DCMAKE_CXX_COMPILER="+compilers[1], "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
@@ -256,37 +256,39 @@ const parityOps = "SET_ROWS,CPY,SOFT_MAX,RMS_NORM,SSM_CONV,GATED_DELTA_NET,CONCA
 // verdict is one case's line of test-backend-ops, without colours.
 var verdict = regexp.MustCompile(`(?m)^  ([A-Z_0-9]+\(.*\)): (?:\x1b\[[0-9;]*m)*(OK|FAIL|not supported)`)
 
+// verdicts are those of test-backend-ops on HTP0, sorted, and what it said.
+func verdicts(t *testing.T, folder, ops string, env []string) (list []string, said string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), filepath.Join(folder, "test-backend-ops"), "test", "-b", "HTP0", "-o", ops)
+	command.Env, command.Dir = env, folder
+	out, _ := command.CombinedOutput() // fails when a case fails, with either transport
+	for _, m := range verdict.FindAllStringSubmatch(string(out), -1) {
+		list = append(list, m[1]+": "+m[2])
+	}
+	if len(list) < 50 {
+		t.Fatalf("%d cases, want a hundred at least:\n%s", len(list), out[max(0, len(out)-2000):])
+	}
+	slices.Sort(list)
+	return list, string(out)
+}
+
 // TestFastRPCOps shows that the same cases pass with either transport, on each
 // architecture, also with a small pool, whole-cache upkeep and all checks.
 func TestFastRPCOps(t *testing.T) {
 	f := needFastRPC(t)
-	verdicts := func(t *testing.T, bundle string, env ...string) []string {
-		command := exec.CommandContext(t.Context(), filepath.Join(bundle, "test-backend-ops"), "test", "-b", "HTP0", "-o", parityOps)
-		command.Env, command.Dir = f.env(bundle, env...), bundle
-		out, _ := command.CombinedOutput() // fails when a case fails, with either transport
-		var list []string
-		for _, m := range verdict.FindAllStringSubmatch(string(out), -1) {
-			list = append(list, m[1]+": "+m[2])
-		}
-		if len(list) < 300 {
-			t.Fatalf("%d cases, want hundreds:\n%s", len(list), out[max(0, len(out)-2000):])
-		}
-		slices.Sort(list)
-		return list
-	}
 	for _, soc := range []string{"SM8550", "SM8650", "SM8750", "SM8850"} {
 		t.Run(soc, func(t *testing.T) {
 			if soc != "SM8750" && os.Getenv("HEXAB_LONG") == "" {
 				t.Skip("HEXAB_LONG is not set: only v79; go tool mage testLong runs all")
 			}
-			want := verdicts(t, f.dspqueue, "HEXSIM_SOC="+soc)
+			want, _ := verdicts(t, f.dspqueue, parityOps, f.env(f.dspqueue, "HEXSIM_SOC="+soc))
 			environments := [][]string{nil}
 			if soc == "SM8750" {
 				environments = append(environments, []string{"GGML_HEXAGON_FASTRPC_SEGMENT=1"}, []string{"GGML_HEXAGON_FASTRPC_SEGMENT=0"},
 					[]string{"GGML_HEXAGON_FASTRPC_COHERENCY=whole"}, []string{"HEXSIM_CHECK=coherency,vtcm,window"})
 			}
 			for _, env := range environments {
-				got := verdicts(t, f.bundle, append(slices.Clone(env), "HEXSIM_SOC="+soc)...)
+				got, _ := verdicts(t, f.bundle, parityOps, f.env(f.bundle, append(slices.Clone(env), "HEXSIM_SOC="+soc)...))
 				for i := range max(len(want), len(got)) {
 					if i >= len(want) || i >= len(got) || want[i] != got[i] {
 						t.Errorf("%v: case %d of %d and %d: dspqueue %q, fastrpc %q", env, i, len(want), len(got),
