@@ -149,7 +149,7 @@ func (w *Workspace) showPairs(a *store.Archive) error {
 
 // leaveArtifact writes the file that the reporting job reads.
 func (w *Workspace) leaveArtifact(a *store.Archive, dir string) error {
-	run, records, err := ended(a.Run(), a.Records())
+	run, records, err := sofar(a)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (w *Workspace) passGate(g gate.Gate, a *store.Archive, presented error) err
 	if g == nil || presented != nil && !errors.As(presented, &holes) {
 		return presented
 	}
-	run, records, err := ended(a.Run(), a.Records())
+	run, records, err := sofar(a)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (w *Workspace) showGate(g gate.Gate, parts []compare.Part) (gate.Result, er
 
 // archivedParts compares a run as far as it went, each head with its own base.
 func archivedParts(a *store.Archive) ([]compare.Part, error) {
-	run, records, err := ended(a.Run(), a.Records())
+	run, records, err := sofar(a)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func statOptions(run bench.Run) stat.Options {
 
 // present writes the reports of a run into its archive and prints the table.
 func (w *Workspace) present(a *store.Archive) error {
-	run, records, err := ended(a.Run(), a.Records())
+	run, records, err := sofar(a)
 	if err != nil {
 		return err
 	}

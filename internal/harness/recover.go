@@ -122,13 +122,14 @@ func settled(records []bench.Record, t *tally) map[int]bool {
 
 // fromOutside are the launches of the plan whose last record says that something
 // from outside ended them, but for those of cells that were given up.
-func (s *session) fromOutside() map[int]bool {
+func (s *session) fromOutside() (map[int]bool, error) {
+	records, err := s.archive.Records()
 	again := map[int]bool{}
-	for _, r := range s.archive.Records() {
+	for _, r := range records {
 		again[r.Seq] = repeatable(r) && !s.tally.givenUp(r.Launch)
 	}
 	maps.DeleteFunc(again, func(_ int, is bool) bool { return !is })
-	return again
+	return again, err
 }
 
 // one runs a launch, again after faults from outside, and journals every

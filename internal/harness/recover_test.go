@@ -27,11 +27,17 @@ type scripted struct {
 	celsius []float64
 	// telemetry stands on every launch's stderr.
 	telemetry string
+	// canaries are the answers to the canary in turn; none: the shell fails.
+	canaries []canarySays
 	// row is what a launch that ends well prints; nil is rowPP.
 	row func() string
 	// launches, awaited and killed count what was asked of it.
 	launches, awaited, killed int
 }
+
+// canarySays is what a canary took in milliseconds, and the share of the CPU time
+// that others took meanwhile in percent.
+type canarySays struct{ took, others int }
 
 func (d *scripted) Serial() string                               { return "scripted" }
 func (d *scripted) Root() string                                 { return "/data/local/tmp/hexab" }
@@ -65,7 +71,17 @@ func (d *scripted) Run(_ context.Context, c device.Command) (device.Exit, error)
 		return device.Exit{}, d.lost()
 	case strings.Contains(c.Script, "llama-bench"):
 	case strings.Contains(c.Script, "@canary"):
-		return device.Exit{Status: 1}, nil
+		if len(d.canaries) == 0 {
+			return device.Exit{Status: 1}, nil
+		}
+		now := d.canaries[0]
+		d.canaries = d.canaries[1:]
+		for round := range 4 {
+			ran := round * now.took
+			busy := round*100*now.others/100 + ran/10
+			say(c.Stdout, "@canary %d %d cpu %d 0 0 %d 0 0 0 0", ran*1_000_000, round*int(time.Minute), busy, round*100-busy)
+		}
+		return device.Exit{}, nil
 	case strings.Contains(c.Script, "boot_completed"):
 		say(c.Stdout, "boot_completed=1")
 		return device.Exit{}, nil
@@ -148,6 +164,16 @@ func (s *session) replaceArchive(t *testing.T, run bench.Run) {
 	s.archive, s.run = a, run
 }
 
+// recordsOf reads an archive's journal.
+func recordsOf(t *testing.T, a *store.Archive) []bench.Record {
+	t.Helper()
+	records, err := a.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
 func (s *session) onto(d *scripted, run bench.Run) {
 	s.run, s.target, s.bootID = run, &target{Device: d, embedded: true}, fmt.Sprintf("%08d-0000-0000-0000-000000000000", d.boot)
 	s.arms, s.bundles, s.models = map[string]bench.Arm{}, map[bench.BundleID]string{}, map[string]string{"m": "/m.gguf"}
@@ -184,7 +210,7 @@ func TestRecovery(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		var outcomes []string
-		for _, r := range s.archive.Records() {
+		for _, r := range recordsOf(t, s.archive) {
 			outcomes = append(outcomes, string(r.Outcome))
 			if r.Outcome == bench.OutcomeOK && (r.Attempt > 1) != slices.Contains(r.Marks, bench.MarkRetried) {
 				t.Errorf("%s: launch %d, attempt %d, marks %v", test.name, r.Seq, r.Attempt, r.Marks)
@@ -222,7 +248,7 @@ func TestResumeTriesAnew(t *testing.T) {
 			t.Errorf("%s: %v", test.ends, err)
 		}
 		var outcomes []string
-		for _, r := range s.archive.Records() {
+		for _, r := range recordsOf(t, s.archive) {
 			outcomes = append(outcomes, string(r.Outcome))
 		}
 		if got := strings.Join(outcomes, " "); got != test.after {

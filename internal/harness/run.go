@@ -345,15 +345,19 @@ func (s *session) deploy(ctx context.Context, bundles map[origin]build.Bundle, f
 // would: one block less can cost the verdict. A run that ends at a look does
 // without, since what was judged there must stay as it was.
 func (s *session) launches(ctx context.Context) error {
-	done := settled(s.archive.Records(), &s.tally)
-	s.heat.recall(s.archive.Records())
+	records, err := s.archive.Records()
+	if err != nil {
+		return err
+	}
+	done := settled(records, &s.tally)
+	s.heat.recall(records)
 	over, err := s.through(ctx, func(l bench.Launch) bool { return !done[l.Seq] })
 	if over || err != nil || s.run.Until > 0 {
 		return err
 	}
-	again := s.fromOutside()
-	if len(again) == 0 {
-		return nil
+	again, err := s.fromOutside()
+	if err != nil || len(again) == 0 {
+		return err
 	}
 	s.w.Note("%d launches that something from outside ended are tried once more", len(again))
 	_, err = s.through(ctx, func(l bench.Launch) bool { return again[l.Seq] })

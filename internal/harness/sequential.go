@@ -3,6 +3,7 @@ package harness
 import (
 	"hexab/internal/bench"
 	"hexab/internal/stat"
+	"hexab/internal/store"
 )
 
 // looks are the points at which a run may stop, from its head alone: they were
@@ -44,6 +45,15 @@ func ended(run bench.Run, records []bench.Record) (bench.Run, []bench.Record, er
 		}
 	}
 	return run, records, nil
+}
+
+// sofar gives an archived run as far as it went.
+func sofar(a *store.Archive) (bench.Run, []bench.Record, error) {
+	records, err := a.Records()
+	if err != nil {
+		return a.Run(), nil, err
+	}
+	return ended(a.Run(), records)
 }
 
 // upTo is a run of so many blocks, the first of the plan.
@@ -88,7 +98,7 @@ func (s *session) enough(l bench.Launch) (bool, error) {
 	if s.run.Until == 0 || l.Block == 0 || l.Seq > 0 && s.run.Plan[l.Seq-1].Block == l.Block {
 		return false, nil
 	}
-	part, _, err := ended(s.run, s.archive.Records())
+	part, _, err := sofar(s.archive)
 	if err != nil || part.Rounds > l.Block {
 		return false, err
 	}

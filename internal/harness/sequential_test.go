@@ -36,7 +36,7 @@ func TestUntil(t *testing.T) {
 		if d.launches != 2*test.rounds {
 			t.Errorf("%s: %d launches", test.name, d.launches)
 		}
-		run, records, err := ended(s.archive.Run(), s.archive.Records())
+		run, records, err := sofar(s.archive)
 		if err != nil || run.Rounds != test.rounds || len(records) != 2*test.rounds {
 			t.Fatalf("%s: %d rounds, %d records, %v", test.name, run.Rounds, len(records), err)
 		}
@@ -63,7 +63,7 @@ func TestUntilInterrupted(t *testing.T) {
 	if err := s.launches(t.Context()); err == nil {
 		t.Fatal("the device is gone")
 	}
-	run, records, err := ended(s.archive.Run(), s.archive.Records())
+	run, records, err := sofar(s.archive)
 	if err != nil || run.Rounds != 8 || len(records) != 4 {
 		t.Errorf("%d rounds, %d records, %v", run.Rounds, len(records), err)
 	}

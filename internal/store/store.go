@@ -42,11 +42,11 @@ const (
 
 // Archive is a run's folder, open for appending by one process.
 type Archive struct {
-	dir     string
-	run     bench.Run
-	mu      sync.Mutex
-	records []bench.Record
-	// attempts is the last attempt of each launch in records.
+	dir string
+	run bench.Run
+	mu  sync.Mutex
+	// attempts is the last attempt of each launch in the journal. Its records
+	// are not kept in memory: a run of many hours stays as small as it began.
 	attempts map[int]int
 	journal  *os.File
 	lock     *flock.Flock
@@ -145,7 +145,7 @@ func (a *Archive) load() error {
 		}
 		a.Warnings = append(a.Warnings, fmt.Sprintf("%s: the last line was cut short; it was moved to %s", path, aside))
 	}
-	a.records, a.attempts = records, map[int]int{}
+	a.attempts = map[int]int{}
 	for _, record := range records {
 		a.attempts[record.Seq] = record.Attempt
 	}
@@ -341,13 +341,6 @@ func (a *Archive) Append(record bench.Record) error {
 	if err := a.journal.Sync(); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	// What was written is kept, not what was given: the strings in that may be
-	// parts of a whole log, which they would hold in memory.
-	var kept bench.Record
-	if err := json.Unmarshal(line, &kept); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	a.records = append(a.records, kept)
 	a.attempts[record.Seq] = record.Attempt
 	return nil
 }
@@ -365,11 +358,20 @@ func (a *Archive) Attempts(seq int) int {
 	return a.attempts[seq]
 }
 
-// Records are the journal's records so far.
-func (a *Archive) Records() []bench.Record {
+// Records reads the journal's records so far.
+func (a *Archive) Records() ([]bench.Record, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return append([]bench.Record(nil), a.records...)
+	path := filepath.Join(a.dir, JournalFile)
+	text, err := readBounded(path, MaxJournalBytes)
+	if err != nil {
+		return nil, err
+	}
+	records, whole, err := parseJournal(path, text, a.run)
+	if err == nil && whole < len(text) {
+		err = fmt.Errorf("%s: something else has written to it: its last line is cut short", path)
+	}
+	return records, err
 }
 
 // WriteReport writes a file made from the journal, whole or not at all.

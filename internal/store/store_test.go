@@ -78,8 +78,8 @@ func TestTornLastLine(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
-		if len(a.Records()) != 1 || (len(a.Warnings) == 1) != (cut > second) {
-			t.Fatalf("cut at %d: %d records, warnings %q", cut, len(a.Records()), a.Warnings)
+		if records, err := a.Records(); err != nil || len(records) != 1 || (len(a.Warnings) == 1) != (cut > second) {
+			t.Fatalf("cut at %d: %d records, %v, warnings %q", cut, len(records), err, a.Warnings)
 		}
 		if err := a.Append(record(run, 1, 1)); err != nil {
 			t.Fatal(err)
