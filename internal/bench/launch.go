@@ -106,6 +106,9 @@ type Record struct {
 	Telemetry string `json:"telemetry,omitempty"`
 	// CanaryNs is what a fixed piece of work took right after the launch.
 	CanaryNs *Nanoseconds `json:"canary_ns,omitempty"`
+	// CanaryOtherCPUShare is the share of the device's CPU time that others
+	// took during it, 0 to 1; nil when unknown.
+	CanaryOtherCPUShare *float64 `json:"canary_other_cpu_share,omitempty"`
 }
 
 // Result finds a test's samples in the record.

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,7 +33,7 @@ func open(t *testing.T, profile string) (device.Device, *phone.Phone) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	p, err := phone.Start(ctx, phone.Config{Dir: t.TempDir(), Profile: profile, Seed: 1})
+	p, err := phone.Start(ctx, phone.Config{Dir: t.TempDir(), Profile: profile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,9 +234,33 @@ func TestFixedPerformance(t *testing.T) {
 
 func TestCanary(t *testing.T) {
 	d, _ := open(t, "cool")
-	took, err := device.Canary(t.Context(), d)
-	if err != nil || took <= 0 {
-		t.Errorf("%v, %v", took, err)
+	c, err := device.RunCanary(t.Context(), d)
+	if err != nil || c.Took <= 0 || c.OtherCPUShare == nil {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// Other work on the phone's processors is seen beside the canary.
+func TestCanaryBesideOthers(t *testing.T) {
+	d, _ := open(t, "cool")
+	stop := make(chan struct{})
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer close(stop)
+	for range 2 * runtime.NumCPU() {
+		others.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+	}
+	c, err := device.RunCanary(t.Context(), d)
+	if err != nil || c.OtherCPUShare == nil || *c.OtherCPUShare < 0.15 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

@@ -22,6 +22,21 @@ type Reading struct {
 // CPUTime is CPU time in clock ticks over all cores.
 type CPUTime struct{ Busy, Total int64 }
 
+// clockTicksPerSecond is USER_HZ, the unit of /proc/stat: 100 on every
+// architecture that Linux runs phones on (asm-generic/param.h).
+const clockTicksPerSecond = 100
+
+// OtherShare is the share of the device's CPU time, 0 to 1, that others took
+// since an earlier reading, given the seconds of CPU time that were one's own.
+// It is false when no time passed.
+func (t CPUTime) OtherShare(since CPUTime, ownSeconds float64) (float64, bool) {
+	if t.Total <= since.Total {
+		return 0, false
+	}
+	others := float64(t.Busy-since.Busy) - ownSeconds*clockTicksPerSecond
+	return max(0, min(1, others/float64(t.Total-since.Total))), true
+}
+
 // sensorScript prints everything in one round trip, in sections. Files are read
 // by the shell's own means: a phone has up to a hundred zones, and a process
 // for each would take longer than the rest together and warm what it measures.

@@ -259,21 +259,25 @@ func (h *heat) held(samples []device.Sample) string {
 }
 
 // sing runs the canary after a launch. It says what is wrong with it, unless
-// others were at work: then a slow canary shows them and not the heat.
+// others were at work during it or the launch: then a slow canary shows them and
+// not the heat, and it is no measure of later ones either.
 func (s *session) sing(ctx context.Context, record *bench.Record) string {
 	if s.run.Cool == coolOff {
 		return ""
 	}
-	took, err := device.Canary(ctx, s.target)
+	canary, err := device.RunCanary(ctx, s.target)
 	if err != nil {
 		return "" // the next launch finds out
 	}
-	record.CanaryNs = &took
-	if s.heat.canary == 0 || took < s.heat.canary {
-		s.heat.canary = took
+	record.CanaryNs, record.CanaryOtherCPUShare = &canary.Took, canary.OtherCPUShare
+	if slices.Contains(record.Marks, bench.MarkDisturbed) || canary.OtherCPUShare != nil && *canary.OtherCPUShare > disturbedShare {
+		return ""
 	}
-	ratio := float64(took) / float64(s.heat.canary)
-	if ratio <= slowCanary || slices.Contains(record.Marks, bench.MarkDisturbed) {
+	if s.heat.canary == 0 || canary.Took < s.heat.canary {
+		s.heat.canary = canary.Took
+	}
+	ratio := float64(canary.Took) / float64(s.heat.canary)
+	if ratio <= slowCanary {
 		return ""
 	}
 	return fmt.Sprintf("the canary took %.2f times the session's best", ratio)

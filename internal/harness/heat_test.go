@@ -134,6 +134,23 @@ func TestThrottledByEvidence(t *testing.T) {
 	}
 }
 
+// A slow canary is a throttled device, unless others were at work: then it says
+// nothing, and it is no measure of later ones either.
+func TestCanaryOfABusyDevice(t *testing.T) {
+	d := &scripted{celsius: []float64{30}, canaries: []canarySays{{60, 40}, {100, 5}, {105, 5}, {130, 40}, {130, 5}, {95, 0}, {106, 0}}}
+	s, _ := onScripted(t, d, 4)
+	s.run.Cool = coolByMarking
+	for i, want := range []string{"", "", "", "", "1.30 times", "", "1.12 times"} {
+		r, err := s.launch(t.Context(), s.run.Plan[i], 1)
+		if err != nil || r.CanaryNs == nil || r.CanaryOtherCPUShare == nil {
+			t.Fatalf("launch %d: %+v, %v", i, r, err)
+		}
+		if marked := slices.Contains(r.Marks, bench.MarkThrottled); marked != (want != "") || !strings.Contains(strings.Join(r.Evidence, ""), want) {
+			t.Errorf("launch %d: marks %v, %q", i, r.Marks, r.Evidence)
+		}
+	}
+}
+
 // A launch that heats the device above the ceiling is ended.
 func TestLaunchIsEndedAtTheCeiling(t *testing.T) {
 	s, _ := onScripted(t, &scripted{}, 1)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,15 +18,9 @@ import (
 	"hexab/internal/llamabench"
 )
 
-// Bounds and units of what is recorded of a launch.
-const (
-	// disturbedShare is the share of the device's CPU time taken by others
-	// from which on a launch is marked.
-	disturbedShare = 0.15
-	// clockTicks is USER_HZ, the unit of /proc/stat: 100 on every
-	// architecture that Linux runs phones on (asm-generic/param.h).
-	clockTicks = 100
-)
+// disturbedShare is the share of the device's CPU time taken by others from
+// which on a launch is marked, and a canary says nothing of heat.
+const disturbedShare = 0.15
 
 // launchTimeoutEmbedded is shorter, since the embedded phone's models are small;
 // tests make it shorter still.
@@ -132,12 +125,12 @@ func (s *session) observe(ctx context.Context, record *bench.Record, before devi
 		record.Outcome, record.Fault = bench.OutcomeRebooted, bench.FaultDevice
 		record.Reason = "the device rebooted during the launch"
 	}
-	if own, ok := ownCPU(log); ok && before.CPU != nil && after.CPU != nil && after.CPU.Total > before.CPU.Total {
-		busy := float64(after.CPU.Busy-before.CPU.Busy) - own*clockTicks
-		share := math.Max(0, math.Min(1, busy/float64(after.CPU.Total-before.CPU.Total)))
-		record.OtherCPUShare = &share
-		if share > disturbedShare {
-			record.Marks = append(record.Marks, bench.MarkDisturbed)
+	if own, ok := ownCPU(log); ok && before.CPU != nil && after.CPU != nil {
+		if share, ok := after.CPU.OtherShare(*before.CPU, own); ok {
+			record.OtherCPUShare = &share
+			if share > disturbedShare {
+				record.Marks = append(record.Marks, bench.MarkDisturbed)
+			}
 		}
 	}
 	s.throttled(ctx, record, samples)
