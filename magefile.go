@@ -296,5 +296,5 @@ func Test(ctx context.Context) error { return done(harness.Test(ctx, false)) }
 // TestLong runs all tests and those that take many minutes each: all NPU architectures, more DMA orders.
 func TestLong(ctx context.Context) error { return done(harness.Test(ctx, true)) }
 
-// TestFaults runs the tests of runs that survive and writes results/faults (HEXAB_SOAK=2000 HEXAB_KILLS=50 in the environment: as long as that).
+// TestFaults runs the tests of runs that survive and writes results/faults (HEXAB_TRIES=5 HEXAB_SOAK=2000 HEXAB_SOAK_SEED=2 HEXAB_KILLS=50 in the environment: as much as that).
 func TestFaults(ctx context.Context) error { return done(harness.TestFaults(ctx)) }

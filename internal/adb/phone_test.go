@@ -46,7 +46,7 @@ func unconnected(t *testing.T, profile string) (*adb.Client, *phone.Phone) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	p, err := phone.Start(t.Context(), phone.Config{Dir: t.TempDir(), Profile: profile, Seed: 1})
+	p, err := phone.Start(t.Context(), phone.Config{Dir: t.TempDir(), Profile: profile})
 	if err != nil {
 		t.Fatal(err)
 	}

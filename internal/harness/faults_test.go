@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,10 @@ func shortRun(rounds int, seed uint64, profile string) Options {
 
 // faultClass is what a class of faults must come to.
 type faultClass struct {
-	name, profile string
+	name string
+	// profile is the embedded phone's. Each try puts a launch for N, and for B
+	// and P a number of bytes of output and of a push.
+	profile string
 	// fresh begins with an empty phone, so that everything is pushed.
 	fresh bool
 	// seen is an outcome that some attempt must have had: the fault did happen.
@@ -46,20 +50,20 @@ type faultClass struct {
 var faultClasses = []faultClass{
 	{name: "CR at line ends", profile: "cool+cr"},
 	{name: "vendor noise in output", profile: "cool+noise:share=0.5"},
-	{name: "link cut at a launch", profile: "cool+drop:after=launch,nth=2", seen: bench.OutcomeTransportLost},
-	{name: "link cut in the output", profile: "cool+drop:after=output,bytes=40,nth=2", seen: bench.OutcomeTransportLost},
-	{name: "link cut in a push", profile: "cool+drop:after=push,bytes=9000000", fresh: true},
-	{name: "offline for a while", profile: "cool+offline:after=launch,nth=2,for=2s", seen: bench.OutcomeTransportLost},
+	{name: "link cut at a launch", profile: "cool+drop:after=launch,nth=N", seen: bench.OutcomeTransportLost},
+	{name: "link cut in the output", profile: "cool+drop:after=output,bytes=B,nth=N", seen: bench.OutcomeTransportLost},
+	{name: "link cut in a push", profile: "cool+drop:after=push,bytes=P", fresh: true},
+	{name: "offline for a while", profile: "cool+offline:after=launch,nth=N,for=2s", seen: bench.OutcomeTransportLost},
 	{name: "unauthorised", profile: "cool+unauthorized", refused: "accept the key"},
-	{name: "reboot", profile: "cool+reboot:after=launch,nth=2,for=1s", seen: bench.OutcomeRebooted},
+	{name: "reboot", profile: "cool+reboot:after=launch,nth=N,for=1s", seen: bench.OutcomeRebooted},
 	{name: "slow link", profile: "cool+slow:rate=20000000,latency=1ms"},
 	{name: "full disk", profile: "cool+full:free=1000000", fresh: true, refused: "are needed and"},
-	{name: "low memory", profile: "cool+lowmem:after=launch,nth=2,delay=10ms", seen: bench.OutcomeKilled},
-	{name: "hang for a while", profile: "cool+hang:after=launch,nth=2,for=2s"},
-	{name: "hang for good", profile: "cool+hang:after=launch,nth=2", seen: bench.OutcomeTimeout, hole: true},
-	{name: "wrong exit status", profile: "cool+exit:after=launch,nth=2,code=1"}, // the end marker carries the true one
-	{name: "wrong exit status, old adbd", profile: "old+exit:after=launch,nth=2,code=0"},
-	{name: "clock jumps", profile: "cool+clock:after=launch,nth=2,by=-26h"},
+	{name: "low memory", profile: "cool+lowmem:after=launch,nth=N,delay=10ms", seen: bench.OutcomeKilled},
+	{name: "hang for a while", profile: "cool+hang:after=launch,nth=N,for=2s"},
+	{name: "hang for good", profile: "cool+hang:after=launch,nth=N", seen: bench.OutcomeTimeout, hole: true},
+	{name: "wrong exit status", profile: "cool+exit:after=launch,nth=N,code=1"}, // the end marker carries the true one
+	{name: "wrong exit status, old adbd", profile: "old+exit:after=launch,nth=N,code=0"},
+	{name: "clock jumps", profile: "cool+clock:after=launch,nth=N,by=-26h"},
 	{name: "no sensors", profile: "cool+nosensors"},
 	{name: "sensors in odd units", profile: "cool+oddunits"},
 	{name: "adb server gone", profile: "cool", during: killServer, seen: bench.OutcomeTransportLost},
@@ -83,15 +87,16 @@ func TestFaultCoverage(t *testing.T) {
 	fmt.Fprintf(&table, "| fault | profile | tries | survived | attempts repeated | launches reported as holes | lost samples | wrong verdicts |\n|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, class := range faultClasses {
 		var sum tallied
-		for range tries {
-			class.try(t, quiet, &sum)
+		for try := range tries {
+			class.try(t, try, quiet, &sum)
 		}
 		fmt.Fprintf(&table, "| %s | `%s` | %d | %d | %d | %d | %d | %d |\n", class.name, class.profile, sum.tries, sum.survived, sum.repeats, sum.holes, sum.lost, sum.wrong)
 	}
 	publish(t, "classes.md", fmt.Sprintf(`# Classes of faults
 
 Each try is an A/A run of %d launches of one class on the embedded phone, seed %d, compared with an undisturbed run of the
-same seed, launch for launch. A try has survived when it ends as it should: with every launch measured; for "hang for
+same seed, launch for launch. The first try has its fault at the second launch (N), after 40 bytes of output (B) or 9,000,000 of
+a push (P), each further one at a place of its own, drawn from the try's seed. A try has survived when it ends as it should: with every launch measured; for "hang for
 good" with that launch as a hole, since a hang is the variant's as far as anyone can tell; for "unauthorised" and "full
 disk" with a refusal that says what to do. A sample is lost when a launch is missing, counted twice, or ends without a reason.
 
@@ -128,13 +133,26 @@ func publish(t *testing.T, name, text string, settings ...string) {
 	}
 }
 
-func (class faultClass) try(t *testing.T, quiet []bench.Record, sum *tallied) {
+// profileOf gives the profile of a try: the fault at the second launch, early in
+// its output, then at places drawn from the seed of faults.
+func (class faultClass) profileOf(try, launches int) string {
+	nth, output, pushed, seed := 2, 40, 9_000_000, uint64(faultSeed+try)
+	if try > 0 {
+		chance := rand.New(rand.NewPCG(seed, 0))
+		// The preflight may be the first launch of llama-bench.
+		nth, output, pushed = 2+chance.IntN(launches-1), 1+chance.IntN(400), 1+chance.IntN(9_000_000)
+	}
+	profile := strings.NewReplacer("nth=N", "nth="+strconv.Itoa(nth), "bytes=B", "bytes="+strconv.Itoa(output), "bytes=P", "bytes="+strconv.Itoa(pushed)).Replace(class.profile)
+	return fmt.Sprintf("%s+seed=%d", profile, seed)
+}
+
+func (class faultClass) try(t *testing.T, try int, quiet []bench.Record, sum *tallied) {
 	t.Helper()
 	if class.fresh {
 		defer func(home string) { phoneHome = home }(phoneHome)
 		phoneHome = t.TempDir()
 	}
-	o := shortRun(faultRounds(), faultSeed, class.profile)
+	o := shortRun(faultRounds(), faultSeed, class.profileOf(try, len(quiet)))
 	o.Out = t.TempDir()
 	first := class.during != nil
 	o.Recorded = func(bench.Record) {

@@ -164,7 +164,7 @@ func (w *Workspace) openPhone(ctx context.Context, profile string, what wants) (
 		return nil, err
 	}
 	t.close = append(t.close, server.Close)
-	if t.phone, err = w.startPhone(ctx, life, phone.Config{Dir: filepath.Join(home, w.part.folder("sim")), Profile: profile, Seed: 1, Vendor: vendor}); err != nil {
+	if t.phone, err = w.startPhone(ctx, life, phone.Config{Dir: filepath.Join(home, w.part.folder("sim")), Profile: profile, Vendor: vendor}); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	t.close = append(t.close, t.phone.Close)

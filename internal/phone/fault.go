@@ -100,20 +100,30 @@ const triggerKeys = "after program nth p times bytes lines delay"
 type Spec struct {
 	Profile string // arm64, cool, hot, old or sun
 	Faults  []Fault
+	// Seed decides whatever the faults leave to chance.
+	Seed uint64
 }
 
-// ParseSpec parses a profile and its faults, joined by "+", each fault with
-// options after a colon:
+// defaultSeed is the seed of a profile that names none.
+const defaultSeed = 1
+
+// seedKey begins the part of a profile that names its seed.
+const seedKey = "seed="
+
+// ParseSpec parses a profile, its faults and their seed, joined by "+", each
+// fault with options after a colon:
 //
 //	hot
 //	cool+cr+noise:share=0.5
+//	cool+drop:p=0.1,times=0+seed=7
 //	cool+drop:after=push,bytes=1000000
 //	old+exit:code=0,nth=3+offline:after=launch,nth=5,for=3s
 //
-// The profile may be left out and is then cool. Errors name the part that is
-// wrong and what is allowed.
+// The profile may be left out and is then cool, the seed is then 1. Errors name
+// the part that is wrong and what is allowed.
 func ParseSpec(text string) (Spec, error) {
-	spec := Spec{Profile: "cool"}
+	spec := Spec{Profile: "cool", Seed: defaultSeed}
+	seeded := false
 	for i, part := range strings.Split(text, "+") {
 		part = strings.TrimSpace(part)
 		if _, ok := profiles[part]; ok && i == 0 {
@@ -123,11 +133,19 @@ func ParseSpec(text string) (Spec, error) {
 		if part == "" && text == "" {
 			break
 		}
+		if value, ok := strings.CutPrefix(part, seedKey); ok {
+			seed, err := strconv.ParseUint(value, 10, 64)
+			if err != nil || seeded {
+				return Spec{}, fmt.Errorf("profile %q: %q: want one %sN with a whole number from 0 on", text, part, seedKey)
+			}
+			spec.Seed, seeded = seed, true
+			continue
+		}
 		f, err := ParseFault(part)
 		if err != nil {
 			if i == 0 && !strings.Contains(part, ":") {
-				return Spec{}, fmt.Errorf("profile %q: want one of %s, or a fault of %s",
-					part, listNames(profiles), listNames(faultRules))
+				return Spec{}, fmt.Errorf("profile %q: want one of %s, or a fault of %s, or %sN",
+					part, listNames(profiles), listNames(faultRules), seedKey)
 			}
 			return Spec{}, err
 		}

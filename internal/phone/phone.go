@@ -27,15 +27,12 @@ type Config struct {
 	// run. One phone at a time uses a folder.
 	Dir string
 
-	// Profile is the kind of phone and its faults, see ParseSpec; cool if
-	// empty.
+	// Profile is the kind of phone, its faults and their seed, see ParseSpec;
+	// cool if empty.
 	Profile string
 
 	// Name is the product name, e.g. "hexab-phone"; that if empty.
 	Name string
-
-	// Seed decides whatever the faults leave to chance.
-	Seed uint64
 
 	// Env is added to the environment of the phone's processes, which
 	// otherwise holds nothing of the caller's.
@@ -123,7 +120,7 @@ func Start(ctx context.Context, config Config) (*Phone, error) {
 	}
 	p := &Phone{
 		config: config, spec: spec, profile: profiles[spec.Profile], log: log.With("phone", config.Name),
-		faults:     newInjector(spec.Faults, config.Seed),
+		faults:     newInjector(spec.Faults, spec.Seed),
 		transports: map[*transport]bool{}, sessions: map[int]*session{},
 		online: closedChannel(), authorized: closedChannel(),
 		boot: newBoot(0),

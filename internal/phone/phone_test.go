@@ -53,7 +53,7 @@ func newRig(t *testing.T) *rig {
 // startPhone starts a phone; it is not connected yet.
 func startPhone(t *testing.T, profile string) *Phone {
 	t.Helper()
-	p, err := Start(t.Context(), Config{Dir: t.TempDir(), Profile: profile, Name: "test-phone", Seed: 1, Log: testLog(t)})
+	p, err := Start(t.Context(), Config{Dir: t.TempDir(), Profile: profile, Name: "test-phone", Log: testLog(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,22 +161,25 @@ func TestPrograms(t *testing.T) {
 }
 
 func TestParseSpec(t *testing.T) {
-	cool := Spec{Profile: "cool"}
+	cool := Spec{Profile: "cool", Seed: 1}
 	for in, want := range map[string]Spec{
-		"":     cool,
-		"cool": cool,
-		"hot":  {Profile: "hot"},
-		"cr":   {"cool", []Fault{{Kind: FaultCR, Share: 1}}},
+		"":                cool,
+		"cool":            cool,
+		"hot":             {Profile: "hot", Seed: 1},
+		"cr":              {"cool", []Fault{{Kind: FaultCR, Share: 1}}, 1},
+		"seed=7":          {Profile: "cool", Seed: 7},
+		"hot+cr+seed=0":   {"hot", []Fault{{Kind: FaultCR, Share: 1}}, 0},
+		"cool+seed=9 +cr": {"cool", []Fault{{Kind: FaultCR, Share: 1}}, 9},
 		"old+drop:after=push,bytes=1000000+offline:for=3s": {"old", []Fault{
 			{Kind: FaultDrop, Trigger: Trigger{After: AtPush, Program: "llama-bench", Nth: 1, Times: 1, Bytes: 1_000_000}},
 			{Kind: FaultOffline, For: 3 * time.Second, Trigger: Trigger{After: AtStart, Program: "llama-bench", Nth: 1, Times: 1}},
-		}},
+		}, 1},
 		"exit:code=0,program=*,p=0.25,times=0": {"cool", []Fault{
 			{Kind: FaultExit, Trigger: Trigger{After: AtLaunch, Program: "*", Nth: 1, Probability: 0.25}},
-		}},
+		}, 1},
 		"clock:by=-1h": {"cool", []Fault{
 			{Kind: FaultClock, By: -time.Hour, Trigger: Trigger{After: AtStart, Program: "llama-bench", Nth: 1, Times: 1}},
-		}},
+		}, 1},
 	} {
 		got, err := ParseSpec(in)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -199,6 +202,9 @@ func TestParseSpec(t *testing.T) {
 		"drop:after=launch,lines=2": "lines= goes with after=output",
 		"reboot:after=start":        "can not happen at the start",
 		"slow:rate=1":               "at least 1000",
+		"cool+seed=-1":              `"seed=-1": want one seed=N`,
+		"seed=1+cr+seed=2":          `"seed=2": want one seed=N`,
+		"seed=":                     `want one seed=N`,
 	} {
 		if _, err := ParseSpec(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseSpec(%q): error %v, want %q", in, err, want)
