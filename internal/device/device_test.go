@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -243,18 +244,13 @@ func TestCanary(t *testing.T) {
 // Other work on the phone's processors is seen beside the canary.
 func TestCanaryBesideOthers(t *testing.T) {
 	d, _ := open(t, "cool")
-	stop := make(chan struct{})
+	var stop atomic.Bool
 	var others sync.WaitGroup
 	defer others.Wait()
-	defer close(stop)
+	defer stop.Store(true)
 	for range 2 * runtime.NumCPU() {
 		others.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !stop.Load() {
 			}
 		})
 	}
