@@ -3,7 +3,6 @@ package adb
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -118,9 +117,7 @@ const maxOldCommand = 4<<10 - 64
 // asFile puts a command that is too long into a file on the device, by shorter
 // commands, and gives the command that runs and removes it.
 func (d *Device) asFile(ctx context.Context, command string) (string, error) {
-	var random [6]byte
-	_, _ = rand.Read(random[:]) // never fails
-	remote := d.TempDir + "/.hexab-" + hex.EncodeToString(random[:]) + ".sh"
+	remote := d.TempDir + "/.hexab-" + rand.Text() + ".sh"
 	rest := "rm -f " + shell.Quote(remote) + "\n" + command
 	for rest != "" {
 		piece := firstLines(rest)

@@ -38,9 +38,7 @@ func (d *Device) Push(ctx context.Context, local, remote, sha256 string, progres
 	if !info.Mode().IsRegular() || !path.IsAbs(remote) || path.Clean(remote) != remote {
 		return fmt.Errorf("%s: want a regular file and an absolute path on the device, got %s and %s", op, local, remote)
 	}
-	var random [6]byte
-	_, _ = rand.Read(random[:]) // never fails
-	part := path.Join(path.Dir(remote), ".part-"+hex.EncodeToString(random[:]))
+	part := path.Join(path.Dir(remote), ".part-"+rand.Text())
 
 	err = d.transfer(ctx, op, part, progress, "push", local, part)
 	if err == nil {

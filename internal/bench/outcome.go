@@ -76,7 +76,7 @@ func (o Outcome) Fault() Fault {
 	switch o {
 	case OutcomeOK, OutcomeNotRun:
 		return FaultNone
-	case OutcomeTransportLost:
+	case OutcomeTransportLost, OutcomeParseError:
 		return FaultInfrastructure
 	case OutcomeRebooted, OutcomeThrottled, OutcomeKilled, OutcomeNoSpace, OutcomeMemLimit:
 		return FaultDevice

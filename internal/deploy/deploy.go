@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -82,20 +81,9 @@ func marked(text string) []string {
 	return answers
 }
 
-// fail makes an error of what a device said: a full one is told apart.
+// fail makes an error of what a device said.
 func (t *Target) fail(op, said string, err error) error {
-	e := &device.Error{Op: op, Serial: t.Device.Serial(), Fault: bench.FaultDevice, Outcome: bench.OutcomeNotRun, Err: err}
-	for _, line := range strings.Split(said, "\n") {
-		if line = strings.TrimSpace(line); line != "" && len(e.Evidence) < 8 {
-			e.Evidence = append(e.Evidence, line)
-		}
-	}
-	if strings.Contains(strings.ToLower(said), "no space left") {
-		e.Outcome, e.Err, e.Next = bench.OutcomeNoSpace, errors.New("no space left on the device"), "free some space, or prune old bundles and models"
-	} else if len(e.Evidence) > 0 {
-		e.Err = fmt.Errorf("%w: %s", err, e.Evidence[0])
-	}
-	return e
+	return device.Refused(op, t.Device.Serial(), said, err)
 }
 
 // limited keeps the first MaxListing bytes; cut is set when more came. It does
@@ -282,12 +270,7 @@ func (t *Target) store(ctx context.Context, items []item) (Sent, error) {
 		need += it.size
 	}
 	if need > 0 && free >= 0 && need+MinFree > free {
-		e := t.fail("deploy", "", fmt.Errorf("%s are needed and %s are free", need, free))
-		var fault *device.Error
-		if errors.As(e, &fault) {
-			fault.Outcome, fault.Next = bench.OutcomeNoSpace, "free some space on the device"
-		}
-		return sent, e
+		return sent, device.Full("deploy", t.Device.Serial(), fmt.Errorf("%s are needed and %s are free", need, free))
 	}
 	for _, it := range missing {
 		if t.Progress != nil {
@@ -379,9 +362,7 @@ func (e *corruptError) Error() string {
 // send pushes one file under a temporary name, verifies it on the device and
 // only then gives it its name.
 func (t *Target) send(ctx context.Context, it item) error {
-	var raw [8]byte
-	_, _ = rand.Read(raw[:]) // never fails (crypto/rand)
-	temporary := t.path("store", ".tmp-"+hex.EncodeToString(raw[:]))
+	temporary := t.path("store", ".tmp-"+rand.Text())
 	if err := t.Device.Push(ctx, it.local, temporary); err != nil {
 		return err
 	}

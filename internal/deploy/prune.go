@@ -41,7 +41,7 @@ type Pruned struct {
 // The names that hexab gives on a device. What is called otherwise is left
 // alone.
 var (
-	storeName  = regexp.MustCompile(`^([0-9a-f]{64}|\.tmp-[0-9a-f]{16})$`)
+	storeName  = regexp.MustCompile(`^([0-9a-f]{64}|\.tmp-[0-9A-Za-z]{16,64})$`)
 	bundleName = regexp.MustCompile(`^([0-9a-f]{64})(\.making)?$`)
 	modelName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}-([0-9a-f]{12})\.gguf$`)
 	listedLine = regexp.MustCompile(`^(store|bundles|models) ([0-9]+) (.*)$`)

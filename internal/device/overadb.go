@@ -34,8 +34,11 @@ func makeRoot(ctx context.Context, d Device) (Device, error) {
 		return nil, err
 	}
 	if exit.Status != 0 {
-		return nil, &Error{Op: "make " + d.Root(), Serial: d.Serial(), Fault: bench.FaultDevice, Outcome: bench.OutcomeNotRun,
-			Evidence: lines(out.String()), Err: errors.New(strings.TrimSpace(out.String())), Next: "free some space, or name another folder"}
+		e := Refused("make "+d.Root(), d.Serial(), out.String(), fmt.Errorf("status %d", exit.Status))
+		if e.Next == "" {
+			e.Next = "name another folder with -root="
+		}
+		return nil, e
 	}
 	return d, nil
 }

@@ -137,10 +137,9 @@ func (d *runAs) do(ctx context.Context, user interface {
 	if err != nil || exit.Status == 0 {
 		return err
 	}
-	e := &Error{Op: op, Serial: d.Serial(), Fault: bench.FaultDevice, Outcome: bench.OutcomeNotRun,
-		Evidence: lines(out.String()), Err: errors.New(shell.Clean(out.String()))}
-	if strings.Contains(strings.ToLower(out.String()), "no space left") {
-		e.Outcome, e.Next = bench.OutcomeNoSpace, "free some space on the device: a file on its way into an app's folder is there twice"
+	e := Refused(op, d.Serial(), out.String(), fmt.Errorf("status %d", exit.Status))
+	if e.Outcome == bench.OutcomeNoSpace {
+		e.Next += " (a file on its way into an app's folder is there twice)"
 	}
 	return e
 }

@@ -52,12 +52,53 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// Whose fault an outcome is, is said in one way by bench, by what is concluded
+// here, and by docs/phone.md: over the whole table of outcomes. A rule's words
+// may know better only where the outcome alone does not tell.
+func TestFaultsAgree(t *testing.T) {
+	text, err := os.ReadFile(phonePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[bench.Outcome]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ([a-z-]+) \| .* \| ([a-z ]+) \|$`).FindAllStringSubmatch(string(text), -1) {
+		told[bench.Outcome(m[1])] = m[2]
+	}
+	open := map[bench.Outcome]string{bench.OutcomeSessionError: "as below", bench.OutcomeNotRun: "as the reason says"}
+	for _, o := range bench.Outcomes {
+		want := string(o.Fault())
+		if open[o] != "" {
+			want = open[o]
+		}
+		if told[o] != want {
+			t.Errorf("%s: bench says %q, docs/phone.md %q", o, want, told[o])
+		}
+	}
+	for _, r := range Rules {
+		if r.Fault != r.Outcome.Fault() && open[r.Outcome] == "" && r.Outcome != bench.OutcomeCrashed {
+			t.Errorf("%s: bench says %q, a rule %q", r.Outcome, r.Outcome.Fault(), r.Fault)
+		}
+	}
+	for _, end := range []struct {
+		status int
+		parse  error
+	}{
+		{0, nil}, {0, &llamabench.MissingError{}}, {0, &llamabench.ParseError{}}, {1, nil}, {1, &llamabench.ParseError{}}, {128 + 9, nil}, {128 + 11, nil},
+	} {
+		if f := Launch(end.status, "", end.parse); f.Fault != f.Outcome.Fault() {
+			t.Errorf("%+v: bench says of %s %q, Launch %q", end, f.Outcome, f.Outcome.Fault(), f.Fault)
+		}
+	}
+}
+
+const phonePage = "../../docs/phone.md"
+
 var update = flag.Bool("update", false, "write the table in docs/phone.md anew")
 
 // TestDocumentation keeps the errors in docs/phone.md true: its table of what
 // logs say is made from Rules, and each outcome has a row.
 func TestDocumentation(t *testing.T) {
-	const name, begin, end = "../../docs/phone.md", "<!-- made from internal/diagnose by its test -->\n", "<!-- end -->\n"
+	const name, begin, end = phonePage, "<!-- made from internal/diagnose by its test -->\n", "<!-- end -->\n"
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

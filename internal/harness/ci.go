@@ -45,19 +45,31 @@ const (
 // interleaved run; o.Arms are those to compare, without their trees, by default
 // the variants that the change touches. The artifact is written to the folder
 // artifacts, whatever the run came to.
-func CIRun(ctx context.Context, o Options, artifacts string) error {
+func CIRun(ctx context.Context, o Options, artifacts string) (err error) {
 	w, err := Open()
 	if err != nil {
 		return err
 	}
 	o.Base, o.Head = cmp.Or(o.Base, DefaultBase), cmp.Or(o.Head, DefaultHead)
-	if o.Arms == "" {
-		if o.Arms, err = w.touched(ctx, o); err != nil {
+	if o.Arms != "" {
+		if o, err = w.ciOptions(o); err != nil {
 			return err
 		}
 	}
-	if o, err = w.ciOptions(o); err != nil {
+	if _, err := w.understand(o); err != nil { // before anything is checked out
 		return err
+	}
+	if o.sources, err = w.trees(ctx, []arm.Spec{{Tree: arm.Trees[0]}, {Tree: arm.Trees[1]}}, o); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.sources.Close()) }()
+	if o.Arms == "" {
+		if o.Arms, err = w.touched(o.sources); err != nil {
+			return err
+		}
+		if o, err = w.ciOptions(o); err != nil {
+			return err
+		}
 	}
 	if artifacts == "" {
 		artifacts = filepath.Join(w.Root, filepath.FromSlash(defaultArtifacts))
@@ -70,12 +82,7 @@ func CIRun(ctx context.Context, o Options, artifacts string) error {
 
 // touched lists the variants that base and head build from different sources.
 // Where there is none it is all variants: the change is then in what runs them.
-func (w *Workspace) touched(ctx context.Context, o Options) (arms string, err error) {
-	t, err := w.trees(ctx, []arm.Spec{{Tree: arm.Trees[0]}, {Tree: arm.Trees[1]}}, o)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (w *Workspace) touched(t *trees) (arms string, err error) {
 	base, head := t.builders[arm.Trees[0]], t.builders[arm.Trees[1]]
 	var both, changed []string
 	for _, v := range w.known() {

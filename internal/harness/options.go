@@ -70,6 +70,9 @@ type Options struct {
 	// Recorded is told of each record once it is in the journal; it may be nil.
 	Recorded func(bench.Record) `json:"-"`
 
+	// sources are the trees that the arms name, where the caller has checked
+	// them out and closes them; nil checks them out for the run.
+	sources *trees
 	// part is set when the run is one of several side by side.
 	part *part
 	// after is told of the finished run and of what is wrong with it, and says

@@ -99,11 +99,13 @@ func compareOn(ctx context.Context, o Options) (err error) {
 	w.refuseBusy = !r.care.wait
 	o.part.begin()
 	defer o.part.built()
-	sources, err := w.trees(ctx, specs, o)
-	if err != nil {
-		return err
+	sources := o.sources
+	if sources == nil {
+		if sources, err = w.trees(ctx, specs, o); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, sources.Close()) }()
 	}
-	defer func() { err = errors.Join(err, sources.Close()) }()
 	wanted := o.Device
 	if o.Resume != "" && wanted == "" {
 		wanted = s.run.Device.Serial

@@ -7,7 +7,6 @@ package shell
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -64,9 +63,7 @@ func New(script string, o Options, w Way) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
-	s := &Script{Nonce: "hexab-" + hex.EncodeToString(random[:]), account: o.Account}
+	s := &Script{Nonce: "hexab-" + rand.Text(), account: o.Account}
 	s.stdout, s.stderr = newStream(o.OnStdout, o.Keep), newStream(o.OnStderr, o.Keep)
 	s.demux = newDemux(s.Nonce, s.stdout, s.stderr, w.Merged)
 	s.Command = wrap(s.Nonce, exports+script, w, o.Account)
