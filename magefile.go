@@ -39,6 +39,9 @@ func text(flag *string) string {
 	return *flag
 }
 
+// yes is a flag's value, or false.
+func yes(flag *bool) bool { return flag != nil && *flag }
+
 func once(model, arm, device *string) harness.ProgramOptions {
 	return harness.ProgramOptions{Model: text(model), Arm: text(arm), Device: text(device)}
 }
@@ -82,7 +85,7 @@ func Abtest(ctx context.Context, arms, sweep, models, tests, seed, device, thres
 		Out: text(out), Resume: text(resume), Baseline: text(baseline), Progress: text(progress),
 		Gate: text(gate), Base: text(base), Head: text(head), Repo: text(repo),
 		Cool: text(cool), Ceiling: text(ceiling), Busy: text(busy), Fixed: text(fixed), Until: text(until),
-		Root: text(root), StandIns: standIns != nil && *standIns,
+		Root: text(root), StandIns: yes(standIns),
 	}
 	if rounds != nil {
 		o.Rounds = *rounds
@@ -98,11 +101,11 @@ func Build(ctx context.Context, platform *string) error {
 	return done(harness.Build(ctx, bench.FastRPC, text(platform)))
 }
 
-// CIRun compares the base and the head commit in one run (-base= -head= -repo= -arms= -models= -gate=; see docs/ci.md).
-func CIRun(ctx context.Context, arms, models, tests, seed, device, threshold, out, gate, base, head, repo, artifacts *string, rounds *int) error {
+// CIRun compares the base and the head commit in one run (-base= -head= -repo= -arms= -models= -gate= -install; see docs/ci.md).
+func CIRun(ctx context.Context, arms, models, tests, seed, device, threshold, out, gate, base, head, repo, artifacts *string, rounds *int, install *bool) error {
 	o := harness.Options{
 		Arms: text(arms), Models: text(models), Tests: text(tests), Seed: text(seed), Device: text(device), Threshold: text(threshold),
-		Out: text(out), Gate: text(gate), Base: text(base), Head: text(head), Repo: text(repo),
+		Out: text(out), Gate: text(gate), Base: text(base), Head: text(head), Repo: text(repo), Install: yes(install),
 	}
 	if rounds != nil {
 		o.Rounds = *rounds
@@ -114,16 +117,16 @@ func CIRun(ctx context.Context, arms, models, tests, seed, device, threshold, ou
 func CIReport(ctx context.Context, in, event, repository, api, author, gate *string, dryRun *bool) error {
 	return done(harness.CIReport(ctx, harness.CIReportOptions{
 		In: text(in), Event: text(event), Repository: text(repository), API: text(api), Author: text(author), Gate: text(gate),
-		DryRun: dryRun != nil && *dryRun,
+		DryRun: yes(dryRun),
 	}))
 }
 
 // CIGate ends with status 3 when a run's artifacts fail a gate (-in=DIR -gate=tg:-2%).
 func CIGate(in, gate *string) error { return done(harness.CIGate(text(in), text(gate))) }
 
-// CINightly measures all models, keeps the history and measures suspects again (-device= -arms= -rounds= -branch=).
-func CINightly(ctx context.Context, device, arms, models, branch *string, rounds *int) error {
-	n := harness.Nightly{Options: harness.Options{Device: text(device), Arms: text(arms), Models: text(models)}, Branch: text(branch)}
+// CINightly measures all models, keeps the history and measures suspects again (-device= -arms= -rounds= -branch= -install).
+func CINightly(ctx context.Context, device, arms, models, branch *string, rounds *int, install *bool) error {
+	n := harness.Nightly{Options: harness.Options{Device: text(device), Arms: text(arms), Models: text(models), Install: yes(install)}, Branch: text(branch)}
 	if rounds != nil {
 		n.Rounds = *rounds
 	}
@@ -136,9 +139,6 @@ func History(ctx context.Context, file, add, commit, svg, model, test, arm, thre
 		File: text(file), Add: text(add), Commit: text(commit), SVG: text(svg), Model: text(model), Test: text(test), Arm: text(arm), Threshold: text(threshold),
 	}))
 }
-
-// CISetup installs what this machine lacks, without asking.
-func CISetup(ctx context.Context) error { return done(harness.CISetup(ctx)) }
 
 // BuildCPU builds the CPU variant (-platform=linux-arm64; sim is this machine).
 func BuildCPU(ctx context.Context, platform *string) error {
@@ -165,7 +165,7 @@ func Costs(ctx context.Context, arms, models *string, prompt, depth *int) error 
 // Fetch gets llama.cpp, the models and the SDKs, or verifies them (-only=models|sdks|llama.cpp -from=DIR -offline -acceptLicences).
 func Fetch(ctx context.Context, only, from *string, offline, acceptLicences *bool) error {
 	return done(harness.Fetch(ctx, harness.FetchOptions{
-		Only: text(only), From: text(from), Offline: offline != nil && *offline, AcceptLicences: acceptLicences != nil && *acceptLicences,
+		Only: text(only), From: text(from), Offline: yes(offline), AcceptLicences: yes(acceptLicences),
 	}))
 }
 
@@ -224,7 +224,7 @@ func Clean() error { return done(harness.Clean()) }
 
 // Prune removes from the device what the newest builds and the models here do not use (-all -device=).
 func Prune(ctx context.Context, device *string, all *bool) error {
-	return done(harness.Prune(ctx, text(device), all != nil && *all))
+	return done(harness.Prune(ctx, text(device), yes(all)))
 }
 
 // Settings lists what an arm can set, with llama-bench's flags and the defaults (-variant=).
@@ -263,14 +263,14 @@ func AlignMacros(ctx context.Context, mode, path, column *string) error {
 
 // Lint holds the backend's sources against its developer guide (-path=, -baseline=FILE of known findings, -all shows those too).
 func Lint(ctx context.Context, path, baseline *string, all *bool) error {
-	return done(harness.Lint(ctx, text(path), text(baseline), all != nil && *all))
+	return done(harness.Lint(ctx, text(path), text(baseline), yes(all)))
 }
 
 // Inspect examines a DSP library (-skel=PATH or v73 to v81; -function=REGEX -disasm=REGEX -against= -addr= -strict -workers= -all; see docs/toolbox.md).
 func Inspect(ctx context.Context, skel, function, disasm, against, addr, workers *string, strict, all *bool) error {
 	return done(harness.Inspect(ctx, harness.InspectOptions{
 		Skel: text(skel), Func: text(function), Disasm: text(disasm), Against: text(against), Addr: text(addr), Workers: text(workers),
-		Strict: strict != nil && *strict, All: all != nil && *all,
+		Strict: yes(strict), All: yes(all),
 	}))
 }
 
@@ -284,17 +284,19 @@ func (Tiles) Show(format string, svg *string) error {
 
 // Profile shows what operations took in profiled launches (-log=FILES -against=FILES -trace=FILE for Perfetto -simulated).
 func Profile(log, against, trace *string, simulated *bool) error {
-	return done(harness.Profile(harness.ProfileOptions{Log: text(log), Against: text(against), Trace: text(trace), Simulated: simulated != nil && *simulated}))
+	return done(harness.Profile(harness.ProfileOptions{Log: text(log), Against: text(against), Trace: text(trace), Simulated: yes(simulated)}))
 }
 
 // Check runs vet, staticcheck, the format check and the unit tests.
 func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 
-// Test runs all tests, the heavy ones with real builds and real launches too.
-func Test(ctx context.Context) error { return done(harness.Test(ctx, false)) }
+// Test runs all tests, the heavy ones with real builds and real launches too (-install gets first what the machine lacks).
+func Test(ctx context.Context, install *bool) error {
+	return done(harness.Test(ctx, false, yes(install)))
+}
 
 // TestLong runs all tests and those that take many minutes each: all NPU architectures, more DMA orders.
-func TestLong(ctx context.Context) error { return done(harness.Test(ctx, true)) }
+func TestLong(ctx context.Context) error { return done(harness.Test(ctx, true, false)) }
 
 // TestFaults runs the tests of runs that survive and writes results/faults (HEXAB_TRIES=5 HEXAB_SOAK=2000 HEXAB_SOAK_SEED=2 HEXAB_KILLS=50 in the environment: as much as that).
 func TestFaults(ctx context.Context) error { return done(harness.TestFaults(ctx)) }

@@ -5,26 +5,40 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"hexab/internal/artifact"
 )
 
-// expression is what the action's files take from the runner.
-var expression = regexp.MustCompile(`\$\{\{ *([a-z_.]+) *\}\}`)
+// expression is what workflows and actions take from the runner.
+var expression = regexp.MustCompile(`\$\{\{ *(.+?) *\}\}`)
 
-// runner does what the Actions runner does with a composite action's shell
-// commands: conditions, expressions, environment and working folder, and bash
-// with the runner's options.
+// runner does what the Actions runner does with shell commands: conditions,
+// expressions, environment and working folder, and bash with the runner's
+// options.
 type runner struct {
 	context map[string]string
 	env     []string
+	// more is put behind each command, to make it short.
+	more string
 }
 
+// expand evaluates the expressions in a text: names, a comparison with a text,
+// and the first of several names that is not empty.
 func (r runner) expand(text string) string {
 	return expression.ReplaceAllStringFunc(text, func(m string) string {
-		return r.context[expression.FindStringSubmatch(m)[1]]
+		inner := expression.FindStringSubmatch(m)[1]
+		if name, want, ok := strings.Cut(inner, " == "); ok {
+			return strconv.FormatBool(r.context[name] == strings.Trim(want, "'"))
+		}
+		for _, name := range strings.Split(inner, " || ") {
+			if value := r.context[name]; value != "" {
+				return value
+			}
+		}
+		return ""
 	})
 }
 
@@ -33,10 +47,15 @@ func (r runner) holds(t *testing.T, condition string) bool {
 	t.Helper()
 	for _, part := range strings.Split(condition, "&&") {
 		part = strings.TrimSpace(part)
-		name, want, ok := strings.Cut(part, " == ")
+		name, want, equal := strings.Cut(part, " == ")
+		other, not, unequal := strings.Cut(part, " != ")
 		switch {
 		case part == "" || part == "always()":
-		case !ok:
+		case unequal:
+			if r.context[other] == strings.Trim(not, "'") {
+				return false
+			}
+		case !equal:
 			t.Fatalf("a condition that this test does not know: %q", condition)
 		case r.context[name] != strings.Trim(want, "'"):
 			return false
@@ -53,26 +72,32 @@ func (r runner) run(t *testing.T, a action) (commands int) {
 			continue
 		}
 		commands++
-		script := filepath.Join(t.TempDir(), "step.sh")
-		if err := os.WriteFile(script, []byte(r.expand(s.Run)), 0o600); err != nil {
-			t.Fatal(err)
-		}
 		if s.Shell != "bash" {
 			t.Fatalf("%q: shell %q", s.Run, s.Shell)
 		}
-		command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", script)
-		command.Dir = r.expand(s.WorkingDirectory)
-		command.Env = append(os.Environ(), r.env...)
-		for name, value := range s.Env {
-			command.Env = append(command.Env, name+"="+r.expand(value))
-		}
-		out, err := command.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", s.Run, err, out)
-		}
-		t.Logf("%s\n%s", s.Run, out)
+		r.step(t, s, r.expand(s.WorkingDirectory))
 	}
 	return commands
+}
+
+// step executes one command in a folder.
+func (r runner) step(t *testing.T, s step, dir string) {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "step.sh")
+	if err := os.WriteFile(script, []byte(strings.TrimSpace(r.expand(s.Run))+r.more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", script)
+	command.Dir = dir
+	command.Env = append(os.Environ(), r.env...)
+	for name, value := range s.Env {
+		command.Env = append(command.Env, name+"="+r.expand(value))
+	}
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", s.Run, err, out)
+	}
+	t.Logf("%s%s\n%s", s.Run, r.more, out)
 }
 
 // TestActionRuns executes the composite action as a fork's two workflows do: a

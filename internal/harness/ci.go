@@ -17,7 +17,6 @@ import (
 	"hexab/internal/compare"
 	"hexab/internal/gate"
 	"hexab/internal/github"
-	"hexab/internal/host"
 	"hexab/internal/report"
 	"hexab/internal/store"
 )
@@ -50,6 +49,7 @@ func CIRun(ctx context.Context, o Options, artifacts string) (err error) {
 	if err != nil {
 		return err
 	}
+	w.install = o.Install
 	o.Base, o.Head = cmp.Or(o.Base, DefaultBase), cmp.Or(o.Head, DefaultHead)
 	if o.Arms != "" {
 		if o, err = w.ciOptions(o); err != nil {
@@ -259,16 +259,4 @@ func CIGate(in, conditions string) error {
 		return &GateError{g, result}
 	}
 	return nil
-}
-
-// CISetup gets what the machine lacks without asking: a job has nobody to ask.
-func CISetup(ctx context.Context) error {
-	w, err := Open()
-	if err != nil {
-		return err
-	}
-	m := w.machine()
-	m.Confirm, m.Output = func(question string) bool { w.Note("%s yes", question); return true }, w.Err
-	_, err = m.Ensure(ctx, w.Cache, append(w.needs(), host.Clang19)...)
-	return err
 }

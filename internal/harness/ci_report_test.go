@@ -427,7 +427,7 @@ func TestNoWorkflowCommands(t *testing.T) {
 	_, o := actions(t, map[string][]byte{artifact.FileName: data, "b/" + artifact.FileName: []byte("::error::x")})
 	for _, dry := range []bool{true, false} {
 		o.DryRun = dry
-		out := captured(t, func() error { return CIReport(t.Context(), o) })
+		out := captured(t, &os.Stdout, func() error { return CIReport(t.Context(), o) })
 		for _, line := range strings.Split(out, "\n") {
 			if strings.HasPrefix(strings.TrimSpace(line), "::") {
 				t.Errorf("the log has %q", line)
@@ -436,22 +436,22 @@ func TestNoWorkflowCommands(t *testing.T) {
 	}
 }
 
-// captured gives what a target prints.
-func captured(t *testing.T, run func() error) string {
+// captured gives what a target prints to one of the standard files.
+func captured(t *testing.T, file **os.File, run func() error) string {
 	t.Helper()
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := os.Stdout
-	os.Stdout = writer
+	before := *file
+	*file = writer
 	text := make(chan string)
 	go func() {
 		all, _ := io.ReadAll(reader)
 		text <- string(all)
 	}()
 	err = run()
-	os.Stdout = before
+	*file = before
 	if err := writer.Close(); err != nil {
 		t.Error(err)
 	}

@@ -1,12 +1,14 @@
 package harness
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"hexab/internal/arm"
 	"hexab/internal/artifact"
 	"hexab/internal/bench"
 	"hexab/internal/compare"
@@ -191,9 +193,37 @@ func TestTouchedVariants(t *testing.T) {
 			t.Fatal(err)
 		}
 		git("commit", "--quiet", "-a", "-m", "touch "+test.file)
-		got, err := w.touched(t.Context(), Options{Repo: dir, Base: DefaultBase, Head: DefaultHead})
-		if err != nil || got != test.want {
+		both, err := w.trees(t.Context(), []arm.Spec{{Tree: arm.Trees[0]}, {Tree: arm.Trees[1]}}, Options{Repo: dir, Base: DefaultBase, Head: DefaultHead})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.touched(both)
+		if err := errors.Join(err, both.Close()); err != nil || got != test.want {
 			t.Errorf("%s: %q, %v; want %q", test.file, got, err, test.want)
+		}
+	}
+}
+
+// Whoever names no arms gets both commits checked out once and told of once,
+// on however many devices.
+func TestCIRunChecksOutOnce(t *testing.T) {
+	pinned(t)
+	dir, git := clone(t)
+	git("commit", "--quiet", "--allow-empty", "-m", "nothing")
+	for _, arms := range []string{"", "cpu"} {
+		for _, devices := range []string{"no-such-phone", "no-such-phone,nor-such-one"} {
+			said := captured(t, &os.Stderr, func() error {
+				err := CIRun(t.Context(), Options{Repo: dir, Arms: arms, Device: devices}, t.TempDir())
+				if err == nil || !strings.Contains(err.Error(), "no device no-such-phone") {
+					t.Errorf("%q on %s: %v", arms, devices, err)
+				}
+				return nil
+			})
+			for _, line := range []string{"base is ", "head is "} {
+				if n := strings.Count(said, line); n != 1 {
+					t.Errorf("%q on %s: %q is said %d times:\n%s", arms, devices, line, n, said)
+				}
+			}
 		}
 	}
 }

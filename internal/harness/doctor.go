@@ -36,7 +36,7 @@ func Doctor(ctx context.Context) error {
 }
 
 func (w *Workspace) doctor(ctx context.Context, machine host.Machine) error {
-	report, err := machine.Check(ctx, w.Cache, append(w.needs(), host.CCache, host.Clang19, host.CrossArm64, host.QEMU, host.SSH, host.NPM)...)
+	report, err := machine.Check(ctx, w.Cache, w.allNeeds()...)
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,9 @@ type Options struct {
 	// the run stops; MaxRounds bounds it, zero is DefaultMaxRounds.
 	Until     string
 	MaxRounds int
+	// Install gets what this machine lacks without asking: a job has nobody to
+	// ask.
+	Install bool
 	// Progress is auto, bar, plain or none.
 	Progress string
 	// Recorded is told of each record once it is in the journal; it may be nil.

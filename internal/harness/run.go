@@ -78,6 +78,7 @@ func compareOn(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	o.part.apply(w)
+	w.install = o.Install
 	s := w.newSession()
 	s.recorded = o.Recorded
 	r, err := w.understand(o)

@@ -96,11 +96,17 @@ func (w *Workspace) goTool(ctx context.Context, env []string, args ...string) er
 }
 
 // Test runs all tests; long adds those that take many minutes each. Heavy tests
-// find what they need in the environment.
-func Test(ctx context.Context, long bool) error {
+// find what they need in the environment. install first gets what the machine
+// lacks, without asking: else what needs it is skipped.
+func Test(ctx context.Context, long, install bool) error {
 	w, err := Open()
 	if err != nil {
 		return err
+	}
+	if w.install = install; install {
+		if _, err := w.machine().Ensure(ctx, w.Cache, w.allNeeds()...); err != nil {
+			return err
+		}
 	}
 	if err := Check(ctx); err != nil {
 		return err

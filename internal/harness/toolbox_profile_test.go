@@ -99,7 +99,7 @@ func TestProfilesOfTransports(t *testing.T) {
 			t.Errorf("%s: the trace does not say that it is simulated", v)
 		}
 	}
-	compared := captured(t, func() error {
+	compared := captured(t, &os.Stdout, func() error {
 		return Profile(ProfileOptions{Log: logs[bench.FastRPC], Against: logs[bench.DSPQueue], Simulated: true})
 	})
 	if strings.Count(compared, "hidden behind computation") != len(variants) {

@@ -142,6 +142,7 @@ func (w *Workspace) at(dir string) (*Workspace, string, error) {
 			return nil, "", err
 		}
 		other.Cache, other.Out, other.Err, other.meter = w.Cache, w.Out, w.Err, w.meter
+		other.install = w.install
 		return other, treeOfHexab, nil
 	}
 	if exists(filepath.Join(dir, "ggml", "CMakeLists.txt")) {

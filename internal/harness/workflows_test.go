@@ -1,6 +1,11 @@
 package harness
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"os"
 	"os/exec"
@@ -37,6 +42,67 @@ func TestWorkflowsPassActionlint(t *testing.T) {
 	for _, e := range found {
 		t.Error(e)
 	}
+	for i, block := range documentedWorkflows(t) {
+		found, err := linter.Lint(fmt.Sprintf("docs/ci.md block %d", i+1), []byte(block), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found {
+			t.Error(e)
+		}
+	}
+}
+
+func readDocs(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// documentedWorkflows are those that docs/ci.md gives a fork: for a run, and for
+// its report.
+func documentedWorkflows(t *testing.T) []string {
+	t.Helper()
+	var blocks []string
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(readDocs(t), -1) {
+		blocks = append(blocks, m[1])
+	}
+	if len(blocks) != 2 {
+		t.Fatalf("docs/ci.md has %d workflows", len(blocks))
+	}
+	return blocks
+}
+
+// TestForksWorkflows holds what docs/ci.md gives a fork: five lines for a run,
+// inputs that the action has, and the permissions that the report needs.
+func TestForksWorkflows(t *testing.T) {
+	var a action
+	load(t, filepath.Join(root, "action.yml"), &a)
+	for i, block := range documentedWorkflows(t) {
+		var w workflow
+		if err := yaml.Unmarshal([]byte(block), &w); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(block, "\n"); i == 0 && lines != 5 {
+			t.Errorf("%d lines for a run:\n%s", lines, block)
+		}
+		for name, job := range w.Jobs {
+			if len(job.Steps) != 1 || !strings.HasSuffix(job.Steps[0].Uses, "/hexab@main") {
+				t.Errorf("%s: %+v", name, job.Steps)
+			}
+			for input, value := range job.Steps[0].With {
+				if _, known := a.Inputs[input]; !known {
+					t.Errorf("%s: the action has no input %s", name, input)
+				}
+				if input == "mode" && (value != "report" || job.Permissions["pull-requests"] != "write" || job.Permissions["checks"] != "write") {
+					t.Errorf("%s: mode %s with %v", name, value, job.Permissions)
+				}
+			}
+		}
+	}
 }
 
 // tool is a program where it is installed.
@@ -57,13 +123,49 @@ type step struct {
 	WorkingDirectory string `yaml:"working-directory"`
 }
 
+type job struct {
+	RunsOn      any               `yaml:"runs-on"`
+	Permissions map[string]string `yaml:"permissions"`
+	Strategy    struct {
+		Matrix map[string]string `yaml:"matrix"`
+	} `yaml:"strategy"`
+	Concurrency struct {
+		Group string `yaml:"group"`
+	} `yaml:"concurrency"`
+	Steps []step `yaml:"steps"`
+}
+
 type workflow struct {
 	Name        string            `yaml:"name"`
 	Permissions map[string]string `yaml:"permissions"`
-	Jobs        map[string]struct {
-		Permissions map[string]string `yaml:"permissions"`
-		Steps       []step            `yaml:"steps"`
-	} `yaml:"jobs"`
+	Jobs        map[string]job    `yaml:"jobs"`
+}
+
+// uses gives the step that uses an action.
+func (j job) uses(t *testing.T, action string) step {
+	t.Helper()
+	for _, s := range j.Steps {
+		if strings.HasPrefix(s.Uses, action+"@") {
+			return s
+		}
+	}
+	t.Fatalf("no step uses %s", action)
+	return step{}
+}
+
+// command gives the job's shell command, of which each has one.
+func (j job) command(t *testing.T) step {
+	t.Helper()
+	var found []step
+	for _, s := range j.Steps {
+		if s.Run != "" {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d commands: %+v", len(found), found)
+	}
+	return found[0]
 }
 
 type action struct {
@@ -89,38 +191,71 @@ func load(t *testing.T, path string, into any) string {
 	return string(text)
 }
 
-// targetsOf lists mage's targets with their flags, as the magefile has them.
-func targetsOf(t *testing.T) map[string][]string {
+// target is one of mage's: its flags with their types, and how many arguments
+// it takes.
+type mageTarget struct {
+	flags     map[string]string
+	arguments int
+}
+
+// targetsOf lists mage's targets as the magefile has them.
+func targetsOf(t *testing.T) map[string]mageTarget {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "magefile.go"))
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "magefile.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets := map[string][]string{}
-	for _, m := range regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
-		name := strings.ToLower(m[1])
-		targets[name] = strings.FieldsFunc(m[2], func(r rune) bool { return strings.ContainsRune(", ", r) })
+	targets := map[string]mageTarget{}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || !f.Name.IsExported() {
+			continue
+		}
+		name := strings.ToLower(f.Name.Name)
+		if f.Recv != nil {
+			name = strings.ToLower(types.ExprString(f.Recv.List[0].Type)) + ":" + name
+		}
+		found := mageTarget{flags: map[string]string{}}
+		for _, field := range f.Type.Params.List {
+			for _, param := range field.Names {
+				switch kind := types.ExprString(field.Type); {
+				case strings.HasPrefix(kind, "*"):
+					found.flags[param.Name] = kind[1:]
+				case kind != "context.Context":
+					found.arguments++
+				}
+			}
+		}
+		targets[name] = found
 	}
 	return targets
 }
 
 // checkCommand wants one mage target with flags that it has.
-func checkCommand(t *testing.T, where, command string, targets map[string][]string) {
+func checkCommand(t *testing.T, where, command string, targets map[string]mageTarget) {
 	t.Helper()
 	words := strings.Fields(command)
 	if strings.Contains(strings.TrimSpace(command), "\n") || len(words) < 4 || strings.Join(words[:3], " ") != "go tool mage" {
 		t.Errorf("%s: %q is not one mage target", where, command)
 		return
 	}
-	flags, known := targets[strings.ToLower(words[3])]
+	target, known := targets[strings.ToLower(words[3])]
 	if !known {
 		t.Errorf("%s: there is no target %s", where, words[3])
 	}
+	arguments := 0
 	for _, word := range words[4:] {
-		name, _, ok := strings.Cut(strings.TrimPrefix(word, "-"), "=")
-		if !ok || !slices.Contains(flags, name) {
+		if !strings.HasPrefix(word, "-") {
+			arguments++
+			continue
+		}
+		name, _, ok := strings.Cut(word[1:], "=")
+		if kind := target.flags[name]; kind == "" || !ok && kind != "bool" {
 			t.Errorf("%s: %s has no flag %q", where, words[3], word)
 		}
+	}
+	if known && arguments != target.arguments {
+		t.Errorf("%s: %s takes %d arguments: %s", where, words[3], target.arguments, command)
 	}
 	if strings.Contains(command, "${{") {
 		t.Errorf("%s: an expression in a shell command can inject: %s", where, command)
@@ -130,11 +265,7 @@ func checkCommand(t *testing.T, where, command string, targets map[string][]stri
 var byCommit = regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40}$`)
 
 func TestWorkflows(t *testing.T) {
-	targets := targetsOf(t)
-	docs, err := os.ReadFile(filepath.Join(root, "docs", "ci.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	targets, docs := targetsOf(t), readDocs(t)
 	write := map[string][]string{"pr": nil, "pr-report": {"checks", "pull-requests"}, "phone": {"checks", "pull-requests"}, "nightly": {"contents"}}
 	for _, path := range workflowFiles(t) {
 		var w workflow
@@ -156,14 +287,21 @@ func TestWorkflows(t *testing.T) {
 				if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != "false" && w.Name != "nightly" {
 					t.Errorf("%s: leaves the token in the checkout", where)
 				}
-				if s.Run == "" {
-					continue
-				}
-				checkCommand(t, where, s.Run, targets)
-				if target := strings.Fields(s.Run)[3]; !strings.Contains(string(docs), "| "+strings.TrimSuffix(filepath.Base(path), ".yml")+" | "+name+" | `go tool mage ") || !strings.Contains(string(docs), target) {
-					t.Errorf("%s: docs/ci.md does not say how to run %s locally", where, target)
-				}
 			}
+			// One target, and docs/ci.md says how the same runs locally.
+			command := job.command(t).Run
+			checkCommand(t, where, command, targets)
+			row := "| " + strings.TrimSuffix(filepath.Base(path), ".yml") + " | " + name + " | `go tool mage " + strings.Fields(command)[3]
+			at := strings.Index(docs, row)
+			if at < 0 {
+				t.Errorf("%s: docs/ci.md has no row %q", where, row)
+				continue
+			}
+			line, _, _ := strings.Cut(docs[at:], "\n")
+			if strings.Count(line, "`") != 2 {
+				t.Errorf("%s: not one command: %s", where, line)
+			}
+			checkCommand(t, "docs/ci.md "+where, strings.Split(line, "`")[1], targets)
 		}
 		for _, m := range regexp.MustCompile(`uses: \S+( # v[0-9.]+)?`).FindAllStringSubmatch(text, -1) {
 			if m[1] == "" {
@@ -177,13 +315,13 @@ func TestWorkflows(t *testing.T) {
 func TestAction(t *testing.T) {
 	var a action
 	text := load(t, filepath.Join(root, "action.yml"), &a)
-	docs, err := os.ReadFile(filepath.Join(root, "docs", "ci.md"))
-	if err != nil || a.Runs.Using != "composite" {
-		t.Fatal(err, a.Runs.Using)
+	docs := readDocs(t)
+	if a.Runs.Using != "composite" {
+		t.Fatal(a.Runs.Using)
 	}
 	targets := targetsOf(t)
 	for name, input := range a.Inputs {
-		if input.Description == "" || !strings.Contains(text, "inputs."+name) || !strings.Contains(string(docs), "`"+name+"`") {
+		if input.Description == "" || !strings.Contains(text, "inputs."+name) || !strings.Contains(docs, "`"+name+"`") {
 			t.Errorf("input %s: not described, not used or not in docs/ci.md", name)
 		}
 	}
@@ -204,5 +342,48 @@ func TestAction(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// documented finds the commands of mage in a page: in code spans, and as lines
+// of code blocks.
+var documented = regexp.MustCompile("`(go tool mage [^`]+)`|(?m)^(?:[A-Z_]+=\\S+ )*(go tool mage [^#\\n`]+)")
+
+// Every command that a page tells people to type has a target and its flags.
+func TestDocumentedCommands(t *testing.T) {
+	targets, flags := targetsOf(t), map[string]bool{}
+	for _, target := range targets {
+		for flag := range target.flags {
+			flags[flag] = true
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for _, page := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range documented.FindAllStringSubmatch(string(text), -1) {
+			command := strings.TrimSpace(m[1] + m[2])
+			if strings.HasPrefix(command, "go tool mage -") { // mage's own, -l and -h
+				continue
+			}
+			commands++
+			checkCommand(t, filepath.Base(page), command, targets)
+		}
+		if name := filepath.Base(page); name == "ci.md" || name == "phone.md" {
+			for _, m := range regexp.MustCompile("`-([A-Za-z]+)(=[^`]*)?`").FindAllStringSubmatch(string(text), -1) {
+				if !flags[m[1]] {
+					t.Errorf("%s: no target has the flag of %s", name, m[0])
+				}
+			}
+		}
+	}
+	if commands < 40 {
+		t.Errorf("%d commands were found", commands)
 	}
 }

@@ -84,6 +84,8 @@ type Workspace struct {
 	part *part
 	// refuseBusy tells to refuse a device that another run uses.
 	refuseBusy bool
+	// install tells to get what the machine lacks without asking.
+	install bool
 }
 
 // Open finds the checkout around the working folder.
@@ -160,9 +162,15 @@ func (w *Workspace) ADB() string {
 	return "adb"
 }
 
-// machine is this machine with a person at the terminal, if there is one.
+// machine is this machine with a person at the terminal, if there is one, or
+// one where everything is agreed to.
 func (w *Workspace) machine() host.Machine {
 	m := host.Machine{Note: func(line string) { w.Note("%s", line) }}
+	if w.install {
+		m.Output = w.Err
+		m.Confirm = func(question string) bool { w.Note("%s yes", question); return true }
+		return m
+	}
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		m.Input, m.Output = os.Stdin, w.Err
 		m.Confirm = func(question string) bool {
@@ -182,6 +190,11 @@ func (w *Workspace) needs() []host.Need {
 		needs = append(needs, host.ADB)
 	}
 	return needs
+}
+
+// allNeeds are what every platform and every test takes from the machine.
+func (w *Workspace) allNeeds() []host.Need {
+	return append(w.needs(), host.CCache, host.Clang19, host.CrossArm64, host.QEMU, host.SSH, host.NPM)
 }
 
 // Source provides the llama.cpp sources.
