@@ -163,7 +163,7 @@ func (c *Client) fail(doing string, err error) error {
 	case http.StatusNotFound:
 		text += fmt.Sprintf("\n%s/%s or what was asked for is not there, or the token may not see it", c.owner, c.repo)
 	case http.StatusUnprocessableEntity:
-		text += "\nGitHub refuses the content; run with -dry-run to see it"
+		text += "\nGitHub refuses the content; run it with -dryRun to see it"
 	}
 	return &cleanError{strings.ReplaceAll(text, c.token, "***"), err}
 }

@@ -209,6 +209,26 @@ func TestReportUsage(t *testing.T) {
 	}
 }
 
+// A dry run prints to the letter what is then sent.
+func TestDryRunPrintsWhatIsSent(t *testing.T) {
+	s, o := actions(t, map[string][]byte{artifact.FileName: pullArtifact(t)})
+	o.DryRun = true
+	said := captured(t, &os.Stdout, func() error { return CIReport(t.Context(), o) })
+	if len(s.Exchanges) != 0 {
+		t.Errorf("a dry run made %d requests", len(s.Exchanges))
+	}
+	o.DryRun = false
+	if err := CIReport(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	check := s.Checks[0]
+	for _, want := range []string{onlyComment(t, s), fmt.Sprintf("%q of %s: %s: %s\n", check.Name, check.HeadSHA, check.Conclusion, check.OutputTitle)} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the dry run did not say\n%s\nbut\n%s", want, said)
+		}
+	}
+}
+
 func TestGateOfArtifacts(t *testing.T) {
 	_, o := actions(t, map[string][]byte{artifact.FileName: pullArtifact(t)})
 	for conditions, want := range map[string]int{"tg:-2%": 3, "pp:-2%": 0, "tg:-20%": 0, "": 2, "x": 2, "pg:-2%": 2} {
