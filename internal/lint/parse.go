@@ -66,7 +66,7 @@ func (s *source) macro(text []csource.Token) {
 	before := len(s.functions)
 	body := text[1:]
 	if len(body) > 0 && body[0].Is("(") && body[0].Start == text[0].End {
-		body = body[closing(body, 0)+1:]
+		body = body[min(closing(body, 0)+1, len(body)):]
 	}
 	s.scan(body, true)
 	if len(s.functions) == before && len(body) > 0 {
