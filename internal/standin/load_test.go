@@ -227,7 +227,8 @@ func TestText(t *testing.T) {
 		if letters < len(text)*2/3 {
 			t.Errorf("text is %q: few letters", text)
 		}
-		if again := generate(); again != text {
+		// llama-completion may end before its log's thread has written the last words.
+		if again := generate(); !strings.HasPrefix(again, text) && !strings.HasPrefix(text, again) {
 			t.Errorf("%q, then %q", text, again)
 		}
 		t.Log(text)
