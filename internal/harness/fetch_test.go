@@ -84,6 +84,36 @@ func TestFetchAsksForLicencesOnce(t *testing.T) {
 	}
 }
 
+// A person is asked one question for all that is open, again after a no, and
+// never after a yes. Who lets programs be installed without being asked has
+// accepted no licence by that.
+func TestLicencesAreAskedForOnce(t *testing.T) {
+	w, items, _, _ := fetchWorkspace(t)
+	items[0].licence.Needed = true
+	w.install = true
+	var refused *LicenceError
+	if err := w.fetchItems(t.Context(), FetchOptions{}, items); !errors.As(err, &refused) || len(refused.Names) != 2 {
+		t.Fatalf("%v", err)
+	}
+	answer, asked := false, 0
+	w.person = func(string) bool { asked++; return answer }
+	if err := w.fetchItems(t.Context(), FetchOptions{}, items); !errors.As(err, &refused) || asked != 1 {
+		t.Fatalf("asked %d times: %v", asked, err)
+	}
+	answer = true
+	for range 2 {
+		if err := w.fetchItems(t.Context(), FetchOptions{}, items); err != nil || asked != 2 {
+			t.Fatalf("asked %d times: %v", asked, err)
+		}
+		if err := os.RemoveAll(w.sdkDir(items[1].sdk)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := w.Err.(*bytes.Buffer).String(); !strings.Contains(said, "ndk-x: strict") || !strings.Contains(said, "m: MIT") {
+		t.Errorf("%s", said)
+	}
+}
+
 func TestFetchedSDK(t *testing.T) {
 	w, items, out, asked := fetchWorkspace(t)
 	if _, ok, err := w.findKit(kindNDK); ok || err != nil {

@@ -76,7 +76,7 @@ func (w *Workspace) here(it item) bool {
 }
 
 func (w *Workspace) askLicences(open []licence) bool {
-	confirm := w.machine().Confirm
+	confirm := w.asks()
 	if confirm == nil {
 		return false
 	}

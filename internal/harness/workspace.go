@@ -84,8 +84,11 @@ type Workspace struct {
 	part *part
 	// refuseBusy tells to refuse a device that another run uses.
 	refuseBusy bool
-	// install tells to get what the machine lacks without asking.
+	// install tells to get what the machine lacks without asking. It answers
+	// for programs alone, never for a licence.
 	install bool
+	// person answers questions; nil is whoever is at the terminal.
+	person func(question string) bool
 }
 
 // Open finds the checkout around the working folder.
@@ -171,16 +174,23 @@ func (w *Workspace) machine() host.Machine {
 		m.Confirm = func(question string) bool { w.Note("%s yes", question); return true }
 		return m
 	}
-	if term.IsTerminal(int(os.Stdin.Fd())) {
+	if m.Confirm = w.asks(); m.Confirm != nil {
 		m.Input, m.Output = os.Stdin, w.Err
-		m.Confirm = func(question string) bool {
-			fmt.Fprintf(w.Err, "%s [y/N] ", question)
-			var answer string
-			_, _ = fmt.Fscanln(os.Stdin, &answer)
-			return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
-		}
 	}
 	return m
+}
+
+// asks gives a way to ask the person at the terminal; nil where there is none.
+func (w *Workspace) asks() func(question string) bool {
+	if w.person != nil || !term.IsTerminal(int(os.Stdin.Fd())) {
+		return w.person
+	}
+	return func(question string) bool {
+		fmt.Fprintf(w.Err, "%s [y/N] ", question)
+		var answer string
+		_, _ = fmt.Fscanln(os.Stdin, &answer)
+		return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+	}
 }
 
 // needs are what building and running take from the machine.
