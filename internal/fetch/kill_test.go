@@ -137,13 +137,13 @@ func (h *host) cutAt(w http.ResponseWriter, r *http.Request, at int, reached fun
 // TestKilledUnpacking ends a process that unpacks and wants the next one to end
 // with the right files, and to leave the finished ones of a zip alone.
 func TestKilledUnpacking(t *testing.T) {
-	t.Run("zip", func(t *testing.T) { killedUnpacking(t, "sdk.zip", zipOf) })
+	t.Run("zip", func(t *testing.T) { killedUnpacking(t, "sdk.zip", 20_000, zipOf) })
 	t.Run("tar.xz", func(t *testing.T) {
-		killedUnpacking(t, "sdk.tar.xz", func(t testing.TB, entries []entry) []byte { return xzOf(t, tarOf(t, entries)) })
+		killedUnpacking(t, "sdk.tar.xz", 3_000, func(t testing.TB, entries []entry) []byte { return xzOf(t, tarOf(t, entries)) })
 	})
 }
 
-func killedUnpacking(t *testing.T, name string, pack func(testing.TB, []entry) []byte) {
+func killedUnpacking(t *testing.T, name string, size int, pack func(testing.TB, []entry) []byte) {
 	rounds := 2
 	if os.Getenv("HEXAB_HEAVY") == "1" {
 		rounds = 8
@@ -152,7 +152,7 @@ func killedUnpacking(t *testing.T, name string, pack func(testing.TB, []entry) [
 	random := rand.New(rand.NewPCG(20261130, 1))
 	var entries []entry
 	for i := range files {
-		entries = append(entries, entry{name: fmt.Sprintf("sdk/%03d", i), body: string(content(uint64(i), 20_000))})
+		entries = append(entries, entry{name: fmt.Sprintf("sdk/%03d", i), body: string(content(uint64(i), size))})
 	}
 	entries = append(entries, entry{name: "sdk/latest", kind: '2', link: "299"})
 	archive := filepath.Join(t.TempDir(), name)

@@ -151,7 +151,7 @@ func TestWorkflowsRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const short = " -arms=cpu -models=minicpm5-1b -tests=tg2 -rounds=2"
+	const short = " -arms=cpu:threads=1 -models=minicpm5-1b -tests=pp8,tg2 -rounds=2"
 
 	do("pr/compare", short, nil)
 	ws.upload(t, "pr/compare", "pr-report/report")
@@ -174,14 +174,14 @@ func TestWorkflowsRun(t *testing.T) {
 	ws.env = []string{"GITHUB_RUN_ID=60", "GITHUB_RUN_ATTEMPT=1", "GITHUB_WORKFLOW=phone", "GITHUB_EVENT_NAME=pull_request_target"}
 	do("phone/report", "", nil)
 	_, own, _ := strings.Cut(onlyComment(t, server), "key=phone ")
-	if strings.Count(own, "| minicpm5-1b |") != 2 || !strings.Contains(own, "adjusted for the 2 comparisons") {
+	if strings.Count(own, "| minicpm5-1b (stand-in) | tg2 |") != 2 || !strings.Contains(own, "adjusted for the 4 comparisons") {
 		t.Errorf("after phone:\n%s", own)
 	}
 	if len(server.Checks) != 2 {
 		t.Errorf("%d check runs", len(server.Checks))
 	}
 
-	do("nightly/measure", " -arms=cpu,cpu -models=minicpm5-1b -rounds=2", nil)
+	do("nightly/measure", " -arms=cpu:threads=1,cpu:threads=1 -models=minicpm5-1b -rounds=2", nil)
 	text, err := exec.Command("git", "-C", origin, "show", "hexab-data:history.jsonl").Output()
 	if err != nil || !strings.Contains(string(text), `"model":"minicpm5-1b"`) || !strings.Contains(string(text), commit("HEAD")) {
 		t.Errorf("after nightly: %v\n%s", err, text)
