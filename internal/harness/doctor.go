@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -41,7 +42,7 @@ func (w *Workspace) doctor(ctx context.Context, machine host.Machine) error {
 		return err
 	}
 	fmt.Fprintf(w.Out, "%s, %s, %d cores, %s memory available, %s free for the cache (%s)\n",
-		report.Distribution, report.Arch, report.Cores, bench.Bytes(report.MemoryBytes), bench.Bytes(report.FreeBytes), w.Cache)
+		cmp.Or(report.Distribution, "an unknown system"), report.Arch, report.Cores, amount(report.MemoryBytes), amount(report.FreeBytes), w.Cache)
 	tools := map[string]host.Found{}
 	for _, f := range report.Found {
 		tools[f.Need.Tool] = f
@@ -61,6 +62,14 @@ func (w *Workspace) doctor(ctx context.Context, machine host.Machine) error {
 	w.section("models", w.modelFindings())
 	w.next(report)
 	return nil
+}
+
+// amount is a size, or the word for one that is not known.
+func amount(bytes int64) string {
+	if bytes < 0 {
+		return "unknown"
+	}
+	return bench.Bytes(bytes).String()
 }
 
 // next says how to get the programs that are missing. npm is left out: it may

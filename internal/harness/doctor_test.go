@@ -43,6 +43,13 @@ func machineWith(user int, programs ...string) host.Machine {
 	}
 }
 
+// unknownMachine tells nothing of itself.
+func unknownMachine() host.Machine {
+	m := machineWith(1000)
+	m.Files = fstest.MapFS{}
+	return m
+}
+
 // TestDoctor holds the doctor's whole report on machines from bare to complete.
 func TestDoctor(t *testing.T) {
 	tools := strings.Fields("apt-get git gcc g++ cmake ninja adb")
@@ -67,6 +74,7 @@ func TestDoctor(t *testing.T) {
 			t.Setenv(EnvNDK, ndk)
 			t.Setenv(EnvHexagonSDK, sdk)
 		}},
+		"unknown":   {machine: unknownMachine()},
 		"wrong-sdk": {machineWith(0, all...), func(t *testing.T, cache string) { t.Setenv(EnvHexagonSDK, cache) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +95,7 @@ func TestDoctor(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := regexp.MustCompile(`, \w+, \d+ cores, 8.00 GiB memory available, [0-9.]+ \w+ free`).ReplaceAllString(out.String(), ", ARCH, N cores, 8.00 GiB memory available, X free")
+			got = regexp.MustCompile(`, \w+, \d+ cores, unknown memory available, [0-9.]+ \w+ free`).ReplaceAllString(got, ", ARCH, N cores, unknown memory available, X free")
 			got = strings.ReplaceAll(got, cache, "CACHE")
 			golden := filepath.Join("testdata", "doctor-"+name+".txt")
 			if *update {

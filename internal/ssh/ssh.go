@@ -436,7 +436,9 @@ func (h *Host) transfer(ctx context.Context, op, verb, from, to string) error {
 	}
 	lines := splitLines(result.Stderr.String())
 	failed := h.failure(ctx, op, lines, err)
-	if failed.Kind == KindUnknown && result.ExitCode == 255 {
+	// 255 is what sftp ends with when its connection is closed, SIGPIPE what
+	// ends it when it writes to one that was closed before.
+	if failed.Kind == KindUnknown && (result.ExitCode == 255 || result.Signal != 0) {
 		failed.Kind, failed.Detail = KindLost, "the transfer was interrupted"
 	}
 	return failed

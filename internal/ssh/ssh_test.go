@@ -196,6 +196,46 @@ func TestPushAndPull(t *testing.T) {
 	}
 }
 
+// A connection that is cut in a transfer, wherever that is, is lost and worth
+// another try, which then succeeds.
+func TestTransferCut(t *testing.T) {
+	s := sshtest.Start(t)
+	h := dial(t, s)
+	dir := t.TempDir()
+	content := bytes.Repeat([]byte("hexab\x00\xff\n"), 1<<20)
+	local, remote, back := filepath.Join(dir, "local"), filepath.Join(dir, "remote"), filepath.Join(dir, "back")
+	if err := os.WriteFile(local, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int64{100, 60_000, 1_000_000, 7_000_000} {
+		for _, c := range []struct {
+			name string
+			cut  func()
+			do   func() error
+			file string
+		}{
+			{"push", func() { s.CutAfter(at, 0) }, func() error { return h.Push(t.Context(), local, remote) }, remote},
+			{"pull", func() { s.CutAfter(0, at) }, func() error { return h.Pull(t.Context(), remote, back) }, back},
+		} {
+			c.cut()
+			err := c.do()
+			var lost *ssh.Error
+			if !errors.As(err, &lost) || lost.Fault() != bench.FaultInfrastructure || !lost.Retryable() {
+				t.Errorf("%s, cut at %d: %v", c.name, at, err)
+			}
+			if err := h.Await(t.Context(), 10*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.do(); err != nil {
+				t.Fatalf("%s again after a cut at %d: %v", c.name, at, err)
+			}
+			if got, err := os.ReadFile(c.file); err != nil || !bytes.Equal(got, content) {
+				t.Errorf("%s after a cut at %d: other bytes, %v", c.name, at, err)
+			}
+		}
+	}
+}
+
 func FuzzParseTarget(f *testing.F) {
 	f.Add("me@board:22")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -31,15 +31,33 @@ type Server struct {
 	relay net.Listener
 	user  string
 
+	// wrapper and view are scripts, see Wrapped and View.
+	wrapper, view string
+
 	mu      sync.Mutex
 	conns   map[net.Conn]bool
 	refused bool
-	work    sync.WaitGroup
+	// cutTo and cutFrom are the bytes to the board and from it before all is
+	// cut; slow are those a second. Zero is no limit.
+	cutTo, cutFrom, slow int64
+	work                 sync.WaitGroup
 }
+
+// Option changes how the server is set up.
+type Option func(*Server)
+
+// Wrapped runs every command inside a bash script, as a board's own
+// ForceCommand does; the command is in SSH_ORIGINAL_COMMAND. Transfers are left
+// alone.
+func Wrapped(script string) Option { return func(s *Server) { s.wrapper = script } }
+
+// View runs a shell script of mounts before sshd, which change what the board
+// sees and nobody else does. It takes root; the test is skipped elsewhere.
+func View(script string) Option { return func(s *Server) { s.view = script } }
 
 // Start starts an sshd that ends with the test. It skips the test where
 // OpenSSH's server is not installed.
-func Start(t *testing.T) *Server {
+func Start(t *testing.T, options ...Option) *Server {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"sshd", "/usr/sbin/sshd"} {
@@ -58,6 +76,9 @@ func Start(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{t: t, dir: t.TempDir(), user: me.Username, conns: map[net.Conn]bool{}}
+	for _, option := range options {
+		option(s)
+	}
 	if os.Getuid() == 0 { // as root it changes into this folder before a sign-in
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Skipf("sshd takes /run/sshd: %v", err)
@@ -91,14 +112,15 @@ func (s *Server) launch(program string) {
 		s.must(err)
 		s.sshd = l.Addr().(*net.TCPAddr).Port
 		_ = l.Close()
-		s.write("sshd_config", strings.Join([]string{
+		s.write("sshd_config", s.forced()+strings.Join([]string{
 			"Port " + strconv.Itoa(s.sshd), "ListenAddress 127.0.0.1", "HostKey " + s.path("host_key"), "PidFile none",
 			"AuthorizedKeysFile " + s.path("authorized_keys"), "StrictModes no", "UsePAM no", "PasswordAuthentication no",
 			"KbdInteractiveAuthentication no", "PermitRootLogin yes", "Subsystem sftp internal-sftp", "PrintMotd no", "LogLevel ERROR", "",
 		}, "\n"))
 		ctx, cancel := context.WithCancel(context.Background())
 		var said bytes.Buffer
-		cmd := exec.CommandContext(ctx, program, "-D", "-e", "-f", s.path("sshd_config"))
+		line := append(s.viewed(), program, "-D", "-e", "-f", s.path("sshd_config"))
+		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 		cmd.Stdout, cmd.Stderr = &said, &said
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -115,6 +137,27 @@ func (s *Server) launch(program string) {
 		s.t.Logf("sshd did not start: %s", said.String())
 	}
 	s.t.Fatal("sshd does not start")
+}
+
+// forced is the line of sshd's configuration for the wrapper.
+func (s *Server) forced() string {
+	if s.wrapper == "" {
+		return ""
+	}
+	s.write("wrapper", "case $SSH_ORIGINAL_COMMAND in internal-sftp*) for p in /usr/lib/openssh /usr/libexec/openssh /usr/lib/ssh; do [ -x $p/sftp-server ] && exec $p/sftp-server; done; esac\n"+s.wrapper)
+	return "ForceCommand bash " + s.path("wrapper") + "\n"
+}
+
+// viewed is the command before sshd's that changes what it sees.
+func (s *Server) viewed() []string {
+	if s.view == "" {
+		return nil
+	}
+	s.t.Helper()
+	if out, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
+		s.t.Skipf("a board with a view of its own takes root and mount namespaces: %v %s", err, out)
+	}
+	return []string{"unshare", "--mount", "--propagation", "private", "--", "sh", "-ec", s.view + "\nexec \"$@\"", "sh"}
 }
 
 func (s *Server) answers(ended <-chan struct{}) bool {
@@ -150,6 +193,35 @@ func (s *Server) Cut() {
 	for c := range s.conns {
 		_ = c.Close()
 	}
+}
+
+// CutAfter cuts every connection once so many more bytes have gone to the
+// board, or have come from it; zero is never.
+func (s *Server) CutAfter(to, from int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cutTo, s.cutFrom = to, from
+}
+
+// Slow lets so many bytes a second through, each way.
+func (s *Server) Slow(bytesPerSecond int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slow = bytesPerSecond
+}
+
+// KillClient kills the client's processes that hold connections to the server.
+func (s *Server) KillClient() (killed int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		text, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if err == nil && strings.HasPrefix(string(text), "ssh\x00") && strings.Contains(string(text), s.path("ssh_config")) && strings.Contains(string(text), "ControlMaster=yes") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			killed++
+		}
+	}
+	return killed
 }
 
 // Refuse lets no new connection in, or lets them in again.
@@ -214,19 +286,41 @@ func (s *Server) accept() {
 			}
 			continue
 		}
-		s.work.Go(func() { s.copy(conn, up) })
-		s.work.Go(func() { s.copy(up, conn) })
+		s.work.Go(func() { s.copy(conn, up, &s.cutFrom) })
+		s.work.Go(func() { s.copy(up, conn, &s.cutTo) })
 	}
 }
 
-func (s *Server) copy(to, from net.Conn) {
-	_, _ = io.Copy(to, from)
+// copy relays one way, of which left are the bytes before a cut.
+func (s *Server) copy(to, from net.Conn, left *int64) {
+	_, _ = io.Copy(to, readerFunc(func(p []byte) (int, error) {
+		n, err := from.Read(p)
+		s.mu.Lock()
+		slow, cut := s.slow, false
+		if *left > 0 {
+			*left = max(*left-int64(n), 0)
+			cut = *left == 0
+		}
+		s.mu.Unlock()
+		if cut {
+			s.Cut()
+			return 0, net.ErrClosed
+		}
+		if slow > 0 {
+			time.Sleep(time.Duration(n) * time.Second / time.Duration(slow)) // as a slow link does
+		}
+		return n, err
+	}))
 	_ = errors.Join(to.Close(), from.Close())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, to)
 	delete(s.conns, from)
 }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func (s *Server) path(name string) string { return filepath.Join(s.dir, name) }
 
