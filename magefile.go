@@ -222,9 +222,9 @@ func UpdateDspqueueLibs(ctx context.Context, device *string) error {
 // Clean removes builds and the embedded phone's files; models and results stay.
 func Clean() error { return done(harness.Clean()) }
 
-// Prune removes from the device what the newest builds and the models here do not use (-all -device=).
-func Prune(ctx context.Context, device *string, all *bool) error {
-	return done(harness.Prune(ctx, text(device), yes(all)))
+// Prune removes from the device what the newest builds and the models here do not use (-all -device= -root= as the run had it).
+func Prune(ctx context.Context, device, root *string, all *bool) error {
+	return done(harness.Prune(ctx, harness.PruneOptions{Device: text(device), Root: text(root), All: yes(all)}))
 }
 
 // Settings lists what an arm can set, with llama-bench's flags and the defaults (-variant=).

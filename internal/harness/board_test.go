@@ -1,15 +1,10 @@
 package harness
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"hexab/internal/bench"
 	"hexab/internal/build"
@@ -18,9 +13,9 @@ import (
 )
 
 // board starts an sshd on this machine and makes it the board.
-func board(t *testing.T) (*sshtest.Server, Options) {
+func board(t *testing.T, options ...sshtest.Option) (*sshtest.Server, Options) {
 	t.Helper()
-	s := sshtest.Start(t)
+	s := sshtest.Start(t, options...)
 	before := sshOptions
 	sshOptions = s.Client().Options
 	t.Cleanup(func() { sshOptions = before })
@@ -59,93 +54,14 @@ func TestComparisonOverSSH(t *testing.T) {
 	if entries, err := os.ReadDir(o.Root); err != nil || len(entries) != 1 || entries[0].Name() != hexabFolder {
 		t.Errorf("%v, %v", entries, err)
 	}
-}
-
-// The faults of a board, or of the way to it, each met by the second launch.
-// What comes of them is what comes of the same over adb: see faultClasses.
-func TestFaultsOfTheBoard(t *testing.T) {
-	heavy(t)
-	defer func(d time.Duration) { launchTimeoutPhone = d }(launchTimeoutPhone)
-	launchTimeoutPhone = 30 * time.Second
-	s, o := board(t)
-	for _, class := range []struct {
-		name   string
-		happen func(s *sshtest.Server, pid int)
-		// seen is how the attempt ended; empty for one that goes well all the same.
-		seen bench.Outcome
-		hole bool
-	}{
-		{"connection cut", func(s *sshtest.Server, _ int) { s.Cut() }, bench.OutcomeTransportLost, false},
-		{"out of reach for a while", func(s *sshtest.Server, _ int) {
-			s.Refuse(true)
-			s.Cut()
-			time.Sleep(2 * time.Second) // as a network does
-			s.Refuse(false)
-		}, bench.OutcomeTransportLost, false},
-		{"killed", func(_ *sshtest.Server, pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }, bench.OutcomeKilled, false},
-		{"hang for a while", func(_ *sshtest.Server, pid int) {
-			_ = syscall.Kill(pid, syscall.SIGSTOP)
-			time.Sleep(time.Second)
-			_ = syscall.Kill(pid, syscall.SIGCONT)
-		}, "", false},
-		{"hang for good", func(_ *sshtest.Server, pid int) { _ = syscall.Kill(pid, syscall.SIGSTOP) }, bench.OutcomeTimeout, true},
-	} {
-		t.Run(class.name, func(t *testing.T) {
-			var waiting sync.WaitGroup
-			happened, o := false, o // one store for all
-			o.Recorded = func(bench.Record) {
-				if !happened {
-					happened = true
-					waiting.Go(func() {
-						if pid := launchSeen(o.Root); pid > 0 {
-							class.happen(s, pid)
-						} else {
-							t.Error("no launch was seen")
-						}
-					})
-				}
-			}
-			_, records, _, err := compareHere(t, t.Context(), o)
-			waiting.Wait()
-			var holes *HolesError
-			if class.hole != errors.As(err, &holes) || !class.hole && err != nil {
-				t.Fatalf("%v", err)
-			}
-			attempts := 2
-			if class.seen != "" && !class.hole {
-				attempts = 3
-			}
-			if len(records) != attempts {
-				t.Fatalf("%d records, %+v", len(records), records)
-			}
-			if second := records[1]; class.seen != "" && (second.Outcome != class.seen || second.Fault != class.seen.Fault()) {
-				t.Errorf("%+v", second)
-			}
-			if last := records[attempts-1]; last.Seq != records[1].Seq || last.Attempt != attempts-1 || !class.hole && last.Outcome != bench.OutcomeOK {
-				t.Errorf("%+v", last)
-			}
-			if pids := processesOf(o.Root); len(pids) > 0 {
-				t.Errorf("still running: %v", pids)
-			}
-			if left, _ := filepath.Glob(filepath.Join(o.Root, hexabFolder, "lock*")); len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
-		})
-	}
-}
-
-// launchSeen waits for a launch from the board's folder and gives its process.
-func launchSeen(root string) int {
-	for range 100_000 {
-		links, _ := filepath.Glob("/proc/[0-9]*/exe")
-		for _, link := range links {
-			if exe, err := os.Readlink(link); err == nil && strings.HasPrefix(exe, root) && filepath.Base(exe) == "llama-bench" {
-				pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
-				return pid
-			}
+	for _, all := range []bool{false, true} { // what is in use stays, then all goes
+		if err := Prune(t.Context(), PruneOptions{Device: o.Device, Root: o.Root, All: all}); err != nil {
+			t.Fatal(err)
+		}
+		if kept, _ := filepath.Glob(filepath.Join(o.Root, hexabFolder, "store", "*")); (len(kept) == 0) != all {
+			t.Errorf("pruned with all=%v: %d files are left", all, len(kept))
 		}
 	}
-	return 0
 }
 
 func TestBoardsThatAreNotReached(t *testing.T) {

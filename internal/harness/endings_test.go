@@ -158,13 +158,13 @@ func TestPruneThePhone(t *testing.T) {
 		return len(files)
 	}
 	had := count()
-	if err := Prune(t.Context(), "sim", false); err != nil {
+	if err := Prune(t.Context(), PruneOptions{Device: "sim"}); err != nil {
 		t.Fatal(err)
 	}
 	if exists(stale) || count() != had-1 {
 		t.Errorf("%d files of %d are left", count(), had)
 	}
-	if err := Prune(t.Context(), "sim", true); err != nil {
+	if err := Prune(t.Context(), PruneOptions{Device: "sim", All: true}); err != nil {
 		t.Fatal(err)
 	}
 	if bundles, _ := filepath.Glob(filepath.Join(root, "bundles", "*")); count() != 0 || len(bundles) != 0 {

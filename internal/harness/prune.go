@@ -14,14 +14,25 @@ import (
 	"hexab/internal/fetch"
 )
 
+// PruneOptions say what is removed from where.
+type PruneOptions struct {
+	// Device and Root are as in Options.
+	Device, Root string
+	// All removes everything that hexab has put there.
+	All bool
+}
+
 // Prune removes from a device what this machine's newest builds and its models
-// do not use; with all set everything that hexab has put there.
-func Prune(ctx context.Context, serial string, all bool) (err error) {
+// do not use.
+func Prune(ctx context.Context, o PruneOptions) (err error) {
 	w, err := Open()
 	if err != nil {
 		return err
 	}
-	target, err := w.openTarget(ctx, serial, wants{})
+	if w.DeviceRoot, err = rootOf(o.Root); err != nil {
+		return err
+	}
+	target, err := w.openTarget(ctx, o.Device, wants{})
 	if err != nil {
 		return err
 	}
@@ -33,7 +44,7 @@ func Prune(ctx context.Context, serial string, all bool) (err error) {
 	}
 	defer release()
 	var keep deploy.Keep
-	if !all {
+	if !o.All {
 		if keep.Bundles, err = build.Newest(w.Cache); err != nil {
 			return err
 		}

@@ -39,6 +39,14 @@ func TestAppPrivateRoot(t *testing.T) {
 	if _, records, _, _ = compareHere(t, t.Context(), o); len(records) != 2 || records[1].Outcome != bench.OutcomeTimeout {
 		t.Errorf("%d records, %+v", len(records), records)
 	}
+	for _, all := range []bool{false, true} { // what is in use stays, then all goes
+		if err := Prune(t.Context(), PruneOptions{Device: "sim", Root: o.Root, All: all}); err != nil {
+			t.Fatal(err)
+		}
+		if kept, _ := filepath.Glob(filepath.Join(data, "user/0", phone.DebuggableApp, "hexab/store/*")); (len(kept) == 0) != all {
+			t.Errorf("pruned with all=%v: %d files are left", all, len(kept))
+		}
+	}
 	if left, err := os.ReadDir(filepath.Join(data, "local/tmp")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
