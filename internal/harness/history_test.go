@@ -1,13 +1,17 @@
 package harness
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"hexab/internal/artifact"
+	"hexab/internal/bench"
+	"hexab/internal/history"
 )
 
 func TestHistoryOfArtifacts(t *testing.T) {
@@ -81,5 +85,38 @@ func TestDataBranch(t *testing.T) {
 	}
 	if _, err := w.openData(t.Context(), "../x"); ExitStatus(err) != 2 {
 		t.Errorf("%v", err)
+	}
+}
+
+// A speed that leaves its series is a suspect, whose model a night measures
+// again; it is called a change, and is no suspect any more, once the repeat says
+// the same, and neither when the repeat does not.
+func TestSuspectsAreMeasuredAgain(t *testing.T) {
+	var entries []history.Entry
+	add := func(speed bench.TokensPerSecond) (suspects []string, changes int) {
+		entries = append(entries, history.Entry{
+			Schema: history.Schema, Time: time.Date(2026, 11, 1+len(entries), 2, 0, 0, 0, time.UTC), Commit: headCommit, Run: fmt.Sprint(len(entries)),
+			Device: "X", Model: "llama3", Test: bench.Test{Gen: 16}, Arm: "cpu", Median: speed, Launches: 6,
+		})
+		for _, c := range history.Split(entries, historyThreshold)[0].Changes {
+			if c.Confirmed {
+				changes++
+			}
+		}
+		return suspectModels(entries), changes
+	}
+	for i, night := range []struct {
+		speed    bench.TokensPerSecond
+		suspects int
+		changes  int
+	}{
+		{100, 0, 0}, {101, 0, 0}, {99.5, 0, 0}, {100.3, 0, 0}, {100.1, 0, 0},
+		{80, 1, 0}, {100.2, 0, 0}, // one bad night
+		{80, 1, 0}, {80.3, 0, 1}, {79.9, 0, 1}, // one that stays
+	} {
+		suspects, changes := add(night.speed)
+		if len(suspects) != night.suspects || changes != night.changes || len(suspects) == 1 && suspects[0] != "llama3" {
+			t.Errorf("night %d: suspects %v, %d changes", i, suspects, changes)
+		}
 	}
 }
