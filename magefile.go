@@ -110,7 +110,7 @@ func CIRun(ctx context.Context, arms, models, tests, seed, device, threshold, ou
 	if rounds != nil {
 		o.Rounds = *rounds
 	}
-	return done(harness.CIRun(ctx, o, text(artifacts)))
+	return stoppable(ctx, func(ctx context.Context) error { return harness.CIRun(ctx, o, text(artifacts)) })
 }
 
 // CIReport tells a pull request what a run's artifacts say (-in=DIR -gate= -dryRun; see docs/ci.md).
@@ -130,7 +130,7 @@ func CINightly(ctx context.Context, device, arms, models, branch *string, rounds
 	if rounds != nil {
 		n.Rounds = *rounds
 	}
-	return done(harness.CINightly(ctx, n))
+	return stoppable(ctx, func(ctx context.Context) error { return harness.CINightly(ctx, n) })
 }
 
 // History shows speeds from commit to commit (-add=latest -model= -test= -arm= -svg=FILE).

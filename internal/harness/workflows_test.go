@@ -191,7 +191,7 @@ func load(t *testing.T, path string, into any) string {
 	return string(text)
 }
 
-// target is one of mage's: its flags with their types, and how many arguments
+// mageTarget is one of mage's: its flags with their types, and how many arguments
 // it takes.
 type mageTarget struct {
 	flags     map[string]string
