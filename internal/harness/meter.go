@@ -51,9 +51,13 @@ type bar struct {
 	stepBegan   time.Time
 }
 
+// commandBegan is what times are told from, also by a command that opens its
+// workspace more than once.
+var commandBegan = time.Now()
+
 // newMeter gives a plain meter.
 func newMeter(out io.Writer) *meter {
-	return &meter{out: out, now: time.Now, started: time.Now(), width: terminalWidth, mode: ProgressPlain}
+	return &meter{out: out, now: time.Now, started: commandBegan, width: terminalWidth, mode: ProgressPlain}
 }
 
 // terminalWidth is that of the terminal that progress goes to.
