@@ -3,8 +3,11 @@ package harness
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,4 +217,42 @@ func TestThrottlingPhone(t *testing.T) {
 		t.Errorf("%d launches throttled, evidence %v", throttled, evidence)
 	}
 	wrongVerdicts(t, run, records)
+}
+
+// A host that is busy is no heat: on the cool phone nothing is marked as
+// throttled, however much the launches and their canaries wait for a processor.
+func TestBusyHostIsNoHeat(t *testing.T) {
+	heavy(t)
+	var stop atomic.Bool
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer stop.Store(true)
+	o := shortRun(2, 32, "cool")
+	o.Cool = coolByMarking
+	o.Recorded = func(r bench.Record) {
+		if r.Seq == 0 { // the first canary was alone
+			for range 2 * runtime.NumCPU() {
+				others.Go(func() {
+					for !stop.Load() {
+					}
+				})
+			}
+		}
+	}
+	_, records, _, err := compareHere(t, t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if r.CanaryNs == nil || r.CanaryOtherCPUShare == nil {
+			t.Fatalf("launch %d: no canary", r.Seq)
+		}
+		t.Logf("launch %d: canary %d us, others %.2f during it, marks %v", r.Seq, *r.CanaryNs/1000, *r.CanaryOtherCPUShare, r.Marks)
+		if slices.Contains(r.Marks, bench.MarkThrottled) {
+			t.Errorf("launch %d is marked as throttled: %q", r.Seq, r.Evidence)
+		}
+		if r.Seq > 0 && *r.CanaryOtherCPUShare <= disturbedShare {
+			t.Errorf("launch %d: others took %v", r.Seq, *r.CanaryOtherCPUShare)
+		}
+	}
 }
