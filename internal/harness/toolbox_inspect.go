@@ -11,9 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -78,6 +81,8 @@ func Inspect(ctx context.Context, o InspectOptions) error {
 	if o.Addr != "" {
 		return w.resolve(ctx, o.Skel, o.Addr, os.Stdin)
 	}
+	// What is read here lives until the end: collecting in between is waste.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	library, err := w.library(ctx, o.Skel)
 	if err != nil {
 		return err
@@ -175,44 +180,78 @@ func (w *Workspace) library(ctx context.Context, name string) (*inspect.Library,
 	if err != nil {
 		return nil, err
 	}
-	// The listing is read while it is written.
-	listing, written := io.Pipe()
-	var library *inspect.Library
-	analysed := make(chan error, 1)
-	go func() {
-		var err error
-		library, err = inspect.Analyse(listing, symbols, w.disassembler(ctx, program, args))
-		listing.CloseWithError(err)
-		analysed <- err
-	}()
-	_, failed := proc.Run(ctx, proc.Command{Path: program, Args: append(args, "-d", path), Stdout: written})
-	written.CloseWithError(failed)
-	err = <-analysed
-	if failed != nil && !errors.Is(failed, err) {
-		return nil, failed
+	d := disassembler{program, args}
+	listing, err := d.parts(ctx, path, symbols.Cuts(runtime.GOMAXPROCS(0)))
+	if err != nil {
+		return nil, err
 	}
+	library, err := inspect.Analyse(listing, symbols, func(library []byte) (string, error) {
+		single, err := os.CreateTemp("", "hexab-inspect-*.so")
+		if err != nil {
+			return "", err
+		}
+		defer os.Remove(single.Name())
+		_, err = single.Write(library)
+		if err = errors.Join(err, single.Close()); err != nil {
+			return "", err
+		}
+		return d.list(ctx, single.Name())
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return library, nil
 }
 
-// disassembler is a program that disassembles libraries in memory.
-func (w *Workspace) disassembler(ctx context.Context, program string, args []string) inspect.Disassembler {
-	return func(library []byte) ([]byte, error) {
-		dir, err := os.MkdirTemp("", "hexab-inspect-")
-		if err != nil {
-			return nil, err
+// disassembler is a program with the arguments that make it know Hexagon.
+type disassembler struct {
+	program string
+	args    []string
+}
+
+// parts lists a library by several processes side by side, each the code up to
+// the next cut.
+func (d disassembler) parts(ctx context.Context, path string, cuts []uint32) (string, error) {
+	listings, errs := make([]string, len(cuts)+1), make([]error, len(cuts)+1)
+	var processes sync.WaitGroup
+	for i := range listings {
+		var bounds []string
+		if i > 0 {
+			bounds = append(bounds, fmt.Sprintf("--start-address=%#x", cuts[i-1]))
 		}
-		defer os.RemoveAll(dir)
-		path := filepath.Join(dir, "single.so")
-		if err := os.WriteFile(path, library, 0o600); err != nil {
-			return nil, err
+		if i < len(cuts) {
+			bounds = append(bounds, fmt.Sprintf("--stop-address=%#x", cuts[i]))
 		}
-		var listing bytes.Buffer
-		_, err = proc.Run(ctx, proc.Command{Path: program, Args: append(slices.Clone(args), "-d", path), Stdout: &listing})
-		return listing.Bytes(), err
+		processes.Go(func() { listings[i], errs[i] = d.list(ctx, path, bounds...) })
 	}
+	processes.Wait()
+	return strings.Join(listings, ""), errors.Join(errs...)
+}
+
+// list lists a library. The listing goes by a file: a pipe would wake the reader
+// for each of its thousands of pages, which costs more than the reading.
+func (d disassembler) list(ctx context.Context, path string, more ...string) (string, error) {
+	listing, err := os.CreateTemp("", "hexab-inspect-*.lst")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(listing.Name())
+	defer listing.Close()
+	args := append(slices.Concat(d.args, more), "-d", "--no-show-raw-insn", path)
+	if _, err := proc.Run(ctx, proc.Command{Path: d.program, Args: args, StdoutFile: listing}); err != nil {
+		return "", err
+	}
+	size, err := listing.Seek(0, io.SeekEnd)
+	if err == nil && size > inspect.MaxListing {
+		err = fmt.Errorf("%s: a listing of %d bytes is more than one of a library", path, size)
+	}
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	text.Grow(int(size))
+	_, err = io.Copy(&text, io.NewSectionReader(listing, 0, size))
+	return text.String(), err
 }
 
 func readSymbols(path string) (*inspect.Symbols, error) {

@@ -7,10 +7,12 @@ package inspect
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Counts are what is counted over a stretch of code.
@@ -99,12 +101,16 @@ type Library struct {
 	names     *Symbols
 }
 
-// Analyse examines a listing of llvm-objdump -d, which it reads as it comes.
-// Symbols, which may be nil, give calls into other libraries their names and
-// refused packets their words; what the disassembler says of those one by one
-// is asked from again, which may be nil too.
-func Analyse(listing io.Reader, names *Symbols, again Disassembler) (*Library, error) {
-	functions, err := parseListing(listing)
+// Analyse examines a listing of llvm-objdump -d. Symbols, which may be nil, give
+// calls into other libraries their names, and words to refused packets and to a
+// listing without them; what the disassembler says of refused ones one by one is
+// asked from again, which may be nil too.
+func Analyse(listing string, names *Symbols, again Disassembler) (*Library, error) {
+	var codeAt func(uint32) (uint32, bool)
+	if names != nil {
+		codeAt = names.word
+	}
+	functions, err := parseListing(listing, codeAt)
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +138,18 @@ func Analyse(listing io.Reader, names *Symbols, again Disassembler) (*Library, e
 		}
 		return names.linked(addr)
 	}
-	for _, f := range functions {
-		if f.name != ".plt" && len(f.words) > 0 {
-			l.Functions = append(l.Functions, examine(f, called))
-		}
+	functions = slices.DeleteFunc(functions, func(f listed) bool { return f.name == ".plt" || len(f.words) == 0 })
+	l.Functions = make([]*Function, len(functions))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(functions); i = int(next.Add(1)) - 1 {
+				l.Functions[i] = examine(functions[i], called)
+			}
+		})
 	}
+	workers.Wait()
 	return l, nil
 }
 

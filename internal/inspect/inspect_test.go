@@ -30,7 +30,7 @@ func sample(t testing.TB, name string) *Library {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Analyse(bytes.NewReader(read(t, name+".lst")), symbols, nil)
+	l, err := Analyse(string(read(t, name+".lst")), symbols, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestNestedLoops(t *testing.T) {
 		"     11c:\t00 c0 00 00\t0000c000 { \tif (p0) jump:nt 0x108 } \n" +
 		"     120:\t00 c0 00 00\t0000c000 { \tjumpr r31 } \n"
 	listing = strings.ReplaceAll(listing, "100:\t00 00", "100:\t00 40")
-	l, err := Analyse(strings.NewReader(listing), nil, nil)
+	l, err := Analyse(listing, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,13 +228,53 @@ func TestNestedLoops(t *testing.T) {
 	}
 }
 
+func TestCuts(t *testing.T) {
+	s := &Symbols{
+		code:      []code{{0x10, make([]byte, 8)}, {0x100, make([]byte, 0x100)}},
+		functions: []symbol{{addr: 0x10}, {addr: 0x100}, {addr: 0x120}, {addr: 0x120}, {addr: 0x1f0}, {addr: 0x200}},
+	}
+	for n, want := range map[int][]uint32{0: nil, 1: nil, 2: {0x1f0}, 8: {0x120, 0x1f0}} {
+		if got := s.Cuts(n); !slices.Equal(got, want) {
+			t.Errorf("%d parts: %#x, want %#x", n, got, want)
+		}
+	}
+	if got := (&Symbols{}).Cuts(4); got != nil {
+		t.Errorf("without code: %#x", got)
+	}
+}
+
+// TestListingWithoutWords holds that a listing that leaves out the words tells as
+// much as one with them, since the library has them.
+func TestListingWithoutWords(t *testing.T) {
+	words := regexp.MustCompile(`(?m)^( *[0-9a-f]+:)\t[0-9a-f ]{11}\t[0-9a-f]{8} `)
+	whole := string(read(t, "first.lst"))
+	short := words.ReplaceAllString(whole, "$1 ")
+	if len(short) >= len(whole) || strings.Contains(short, "\t1f ") {
+		t.Fatalf("%d of %d bytes", len(short), len(whole))
+	}
+	symbols, err := ReadSymbols(read(t, "first.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Analyse(short, symbols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := sample(t, "first"); !reflect.DeepEqual(l.Functions, want.Functions) {
+		t.Errorf("%d functions differ from %d", len(l.Functions), len(want.Functions))
+	}
+	if _, err := Analyse("00000004 <f>:\n       4: { \tjumpr r31 } \n", symbols, nil); err == nil || !strings.Contains(err.Error(), "listing:2") {
+		t.Errorf("a word outside the library's code: %v", err)
+	}
+}
+
 func TestListingErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "holds no functions",
 		"hello\n":                        "holds no functions",
 		"00000100 <f>:\n     100:\tzz\n": "listing:2",
 	} {
-		if _, err := Analyse(strings.NewReader(text), nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Analyse(text, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -279,11 +319,12 @@ func TestAddresses(t *testing.T) {
 }
 
 func FuzzAnalyse(f *testing.F) {
-	f.Add(read(f, "first.lst")[:4000])
-	f.Add([]byte("00000100 <f>:\n     100:\t00 c0 00 00\t0000c000 { \tjump 0x100 } \n"))
-	f.Add([]byte("00000100 <f>:\n     100:\t00 80 00 00\t00008000 { \tloop0(0x100,r1)\n     104:\t00 c0 00 00\t0000c000   \tr2 = add(r29,r2) }  :endloop0\n"))
-	f.Fuzz(func(t *testing.T, listing []byte) {
-		l, err := Analyse(bytes.NewReader(listing), nil, nil)
+	f.Add(string(read(f, "first.lst")[:4000]))
+	f.Add("00000100 <f>:\n     100:\t00 c0 00 00\t0000c000 { \tjump 0x100 } \n")
+	f.Add("00000100 <f>:\n     100: { \tjump 0x100 } \n")
+	f.Add("00000100 <f>:\n     100:\t00 80 00 00\t00008000 { \tloop0(0x100,r1)\n     104:\t00 c0 00 00\t0000c000   \tr2 = add(r29,r2) }  :endloop0\n")
+	f.Fuzz(func(t *testing.T, listing string) {
+		l, err := Analyse(listing, &Symbols{code: []code{{0x100, make([]byte, 64)}}}, nil)
 		if err != nil {
 			return
 		}
@@ -317,10 +358,10 @@ func FuzzAddresses(f *testing.F) {
 }
 
 func BenchmarkAnalyse(b *testing.B) {
-	listing := read(b, "first.lst")
+	listing := string(read(b, "first.lst"))
 	b.SetBytes(int64(len(listing)))
 	for b.Loop() {
-		if _, err := Analyse(bytes.NewReader(listing), nil, nil); err != nil {
+		if _, err := Analyse(listing, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

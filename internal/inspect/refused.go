@@ -20,7 +20,7 @@ const unknown = "<unknown>"
 const endOfPacket = 0xc000
 
 // Disassembler gives the listing of llvm-objdump -d for a library's bytes.
-type Disassembler func(library []byte) ([]byte, error)
+type Disassembler func(library []byte) (listing string, err error)
 
 // code is an executable section.
 type code struct {
@@ -115,7 +115,8 @@ func alone(functions []listed, disassemble Disassembler) error {
 	if err != nil {
 		return err
 	}
-	again, err := parseListing(bytes.NewReader(listing))
+	alone := Symbols{code: []code{{0, text}}}
+	again, err := parseListing(listing, alone.word)
 	if err != nil {
 		return fmt.Errorf("single instructions: %w", err)
 	}

@@ -34,7 +34,7 @@ func TestConditionalWrites(t *testing.T) {
 			"     100:\t00 c0 00 00\t0000c000 { \tr7 = add(r29,#0x10) } \n" +
 			"     104:\t00 c0 00 00\t0000c000 { \t" + test.packet + " } \n" +
 			"     108:\t00 c0 00 00\t0000c000 { \tr1 = memw(r7+#0x0) } \n"
-		l, err := Analyse(strings.NewReader(listing), nil, nil)
+		l, err := Analyse(listing, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestRefusedPackets(t *testing.T) {
 		"     104:\t00 80 00 1f\t1f008000 <unknown>\n" +
 		"     10c:\t01 40 00 00\t00004001 <unknown>\n" +
 		"     118:\t00 c0 00 58\t5800c000 { \tjumpr r31 } \n"
-	again := func(library []byte) ([]byte, error) {
+	again := func(library []byte) (string, error) {
 		f, err := elf.NewFile(bytes.NewReader(library))
 		if err != nil || f.Machine != elf.EM_QDSP6 {
 			t.Fatalf("%v, %+v", err, f)
@@ -77,14 +77,14 @@ func TestRefusedPackets(t *testing.T) {
 		if got := strings.Join(words, " "); got != "1f00c000 9d1dc000 00004001 5800c000 1f00c001" {
 			t.Errorf("shown once more: %s", got)
 		}
-		return []byte("00000000 <.text>:\n" +
+		return "00000000 <.text>:\n" +
 			"       0:\t00 c0 00 1f\t1f00c000 <unknown>\n" +
 			"       4:\t00 c0 1d 9d\t9d1dc000 { \tr3 = memw(r29+#0x8) } \n" +
 			"       8:\t01 40 00 00\t00004001 { \timmext(#0x100)\n" +
 			"       c:\t00 c0 00 58\t5800c000   \tjump 0x0 } \n" +
-			"      10:\t01 c0 00 1f\t1f00c001 <unknown>\n"), nil
+			"      10:\t01 c0 00 1f\t1f00c001 <unknown>\n", nil
 	}
-	l, err := Analyse(strings.NewReader(listing), symbols, again)
+	l, err := Analyse(listing, symbols, again)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestRefusedPackets(t *testing.T) {
 	if len(f.Loops) != 1 || f.Loops[0].Kind != Loop0 || f.Loops[0].Start != 0x104 || f.Loops[0].End != 0x118 {
 		t.Errorf("%+v", f.Loops)
 	}
-	if _, err := Analyse(strings.NewReader(listing), symbols, func([]byte) ([]byte, error) { return nil, fmt.Errorf("no disassembler") }); err == nil {
+	if _, err := Analyse(listing, symbols, func([]byte) (string, error) { return "", fmt.Errorf("no disassembler") }); err == nil {
 		t.Error("a failing disassembler is not told of")
 	}
 }

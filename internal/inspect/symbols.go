@@ -151,6 +151,30 @@ func (s *Symbols) addLines(lines *dwarf.LineReader) {
 	}
 }
 
+// Cuts are starts of functions that divide the library's largest section of code
+// into about n equal parts, rising: what lies between two can be disassembled by
+// itself.
+func (s *Symbols) Cuts(n int) []uint32 {
+	var largest code
+	for _, c := range s.code {
+		if len(c.data) > len(largest.data) {
+			largest = c
+		}
+	}
+	var cuts []uint32
+	for part := 1; part < n; part++ {
+		at := largest.addr + uint32(uint64(len(largest.data))*uint64(part)/uint64(n))
+		i := sort.Search(len(s.functions), func(i int) bool { return s.functions[i].addr >= at })
+		if i == len(s.functions) || uint64(s.functions[i].addr-largest.addr) >= uint64(len(largest.data)) {
+			break
+		}
+		if cut := s.functions[i].addr; cut > largest.addr && (len(cuts) == 0 || cut > cuts[len(cuts)-1]) {
+			cuts = append(cuts, cut)
+		}
+	}
+	return cuts
+}
+
 // linked is the name behind an entry of the linkage table, or of a function
 // that begins at the address; empty when there is none.
 func (s *Symbols) linked(addr uint32) string {

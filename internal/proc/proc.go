@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -46,6 +47,9 @@ type Command struct {
 	// are never written to at the same time, so they may be the same writer.
 	// An error from either closes that stream and is reported by Run.
 	Stdout, Stderr io.Writer
+	// StdoutFile, where it is set, is the command's standard output itself, in
+	// place of Stdout: for much output, of which no excerpt is kept.
+	StdoutFile *os.File
 	// StopSignal is sent to the group when the context ends; zero is SIGTERM.
 	StopSignal syscall.Signal
 	// Grace is the time from the stop signal to SIGKILL; zero is DefaultGrace.
@@ -147,6 +151,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	stdout := &tee{mu: &writing, to: c.Stdout, kept: newKeeper(c.Keep)}
 	stderr := &tee{mu: &writing, to: c.Stderr, kept: newKeeper(c.Keep)}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if c.StdoutFile != nil {
+		cmd.Stdout = c.StdoutFile
+	}
 
 	started := time.Now()
 	if err := cmd.Start(); err != nil {

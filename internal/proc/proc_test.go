@@ -260,3 +260,19 @@ func TestLines(t *testing.T) {
 		t.Fatal(lengths)
 	}
 }
+
+// A command's output may go to a file without passing through here.
+func TestStdoutFile(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	result, err := Run(t.Context(), Command{Path: "sh", Args: []string{"-c", "echo out; echo err >&2"}, StdoutFile: f})
+	if err != nil || result.Stdout.String() != "" || result.Stderr.LastLine() != "err" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if text, err := os.ReadFile(f.Name()); err != nil || string(text) != "out\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
