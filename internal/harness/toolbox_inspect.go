@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/term"
 
 	"hexab/internal/host"
@@ -82,7 +85,8 @@ func Inspect(ctx context.Context, o InspectOptions) error {
 		return w.resolve(ctx, o.Skel, o.Addr, os.Stdin)
 	}
 	// What is read here lives until the end: collecting in between is waste.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
 	library, err := w.library(ctx, o.Skel)
 	if err != nil {
 		return err
@@ -312,16 +316,11 @@ func (w *Workspace) objdump(ctx context.Context, library string) (string, []stri
 		if err != nil {
 			continue
 		}
-		var help bytes.Buffer
-		// The list comes with an exit status of its own; what counts is the list.
-		_, err = proc.Run(ctx, proc.Command{
-			Path: path, Stdout: &help, Stderr: &help,
-			Args: []string{"--triple=hexagon", "--mcpu=help", "-d", "--start-address=0", "--stop-address=1", library},
-		})
-		if ctx.Err() != nil {
+		arch, err := w.newestKnown(ctx, path, library)
+		if err != nil {
 			return "", nil, err
 		}
-		if arch := newestArch(help.String()); arch >= 73 {
+		if arch >= 73 {
 			return path, []string{
 				fmt.Sprintf("--mcpu=hexagonv%d", arch),
 				fmt.Sprintf("--mattr=+hvxv%d,+hvx-length128b,+hvx-qfloat,+hvx-ieee-fp,+zreg", arch),
@@ -329,6 +328,40 @@ func (w *Workspace) objdump(ctx context.Context, library string) (string, []stri
 		}
 	}
 	return "", nil, fmt.Errorf("no disassembler knows Hexagon v73: install llvm-19 (Debian), or set %s to the Hexagon tools", EnvTools)
+}
+
+// newestKnown is the newest architecture that a disassembler of LLVM's knows; zero
+// for one that knows none. The answer is remembered for the program as it is.
+func (w *Workspace) newestKnown(ctx context.Context, program, library string) (int, error) {
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return 0, err
+	}
+	key := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", real, info.Size(), info.ModTime().UnixNano()))
+	known := filepath.Join(w.Cache, "disassemblers", hex.EncodeToString(key[:8]))
+	if text, err := os.ReadFile(known); err == nil {
+		if arch, err := strconv.Atoi(string(text)); err == nil {
+			return arch, nil
+		}
+	}
+	var help bytes.Buffer
+	// The list comes with an exit status of its own; what counts is the list.
+	_, err = proc.Run(ctx, proc.Command{
+		Path: program, Stdout: &help, Stderr: &help,
+		Args: []string{"--triple=hexagon", "--mcpu=help", "-d", "--start-address=0", "--stop-address=1", library},
+	})
+	if ctx.Err() != nil {
+		return 0, err
+	}
+	arch := newestArch(help.String())
+	if os.MkdirAll(filepath.Dir(known), 0o755) == nil { // without a cache it is asked again
+		_ = renameio.WriteFile(known, []byte(strconv.Itoa(arch)), 0o644)
+	}
+	return arch, nil
 }
 
 var cpuName = regexp.MustCompile(`\bhexagonv([0-9]{2})\b`)

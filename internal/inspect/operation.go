@@ -52,6 +52,7 @@ func (op *operation) decode(text string) {
 		op.branch = true
 		op.target = firstAddress(body)
 		op.back = strings.HasPrefix(body, "jumpr") && strings.HasSuffix(body, " r31")
+	case strings.HasPrefix(body, "v"): // no vector instruction is any of these
 	case strings.Contains(body, "jump_r31"), strings.Contains(body, "dealloc_return"):
 		op.branch, op.back = true, true
 	case strings.HasPrefix(body, "loop"), strings.Contains(body, "loop0("):
