@@ -253,8 +253,8 @@ func Calibrate(ctx context.Context) error { return done(harness.Calibrate(ctx)) 
 // Doctor tells what this machine has and lacks.
 func Doctor(ctx context.Context) error { return done(harness.Doctor(ctx)) }
 
-// Knobs lists the environment variables of the Hexagon backend, checked against the llama.cpp tree in use.
-func Knobs(ctx context.Context) error { return done(harness.Knobs(ctx)) }
+// Knobs lists the environment variables of the Hexagon backend, checked against the llama.cpp tree in use (-path= of another).
+func Knobs(ctx context.Context, path *string) error { return done(harness.Knobs(ctx, text(path))) }
 
 // AlignMacros finds ragged multi-line macros (-mode=check, diff or fix; -path= of sources; -column=min, max or majority).
 func AlignMacros(ctx context.Context, mode, path, column *string) error {

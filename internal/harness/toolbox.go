@@ -18,19 +18,31 @@ import (
 const backendFolder = "ggml/src/ggml-hexagon"
 
 // toolboxPath is the path that a tool was asked to work on, or the backend's
-// sources in the pinned tree.
+// sources in the llama.cpp tree in use.
 func (w *Workspace) toolboxPath(ctx context.Context, path string) (string, error) {
 	if path != "" {
-		if _, err := os.Stat(path); err != nil {
-			return "", &UsageError{err}
-		}
-		return path, nil
+		_, err := os.Stat(path)
+		return path, unusable("path", err)
 	}
 	tree, err := w.Source(ctx)
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(tree.Dir, filepath.FromSlash(backendFolder)), nil
+	folder := filepath.Join(tree.Dir, filepath.FromSlash(backendFolder))
+	if !exists(folder) {
+		return "", usage("%s has no %s: it is older than the Hexagon backend, or was moved; -path= names the folder", tree.Dir, backendFolder)
+	}
+	return folder, nil
+}
+
+// backendSources is toolboxPath for what looks at the Hexagon backend alone: of
+// a whole checkout that is its folder.
+func (w *Workspace) backendSources(ctx context.Context, path string) (string, error) {
+	path, err := w.toolboxPath(ctx, path)
+	if folder := filepath.Join(path, filepath.FromSlash(backendFolder)); err == nil && exists(folder) {
+		return folder, nil
+	}
+	return path, err
 }
 
 // sources lists the C and C++ files at or below a path, sorted. A path without
@@ -47,12 +59,13 @@ func sources(path string) ([]string, error) {
 	if err == nil && len(files) == 0 {
 		return nil, usage("path: there are no C or C++ sources in %s", path)
 	}
-	return files, err
+	return files, unusable("path", err)
 }
 
 // Knobs lists the environment variables of the Hexagon backend and tells
-// whether the llama.cpp tree in use still reads them as the table says.
-func Knobs(ctx context.Context) error {
+// whether the llama.cpp tree in use, or the checkout or folder named, still
+// reads them as the table says.
+func Knobs(ctx context.Context, path string) error {
 	w, err := Open()
 	if err != nil {
 		return err
@@ -69,19 +82,23 @@ func Knobs(ctx context.Context) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	drift, err := w.knobDrift(ctx)
+	drift, err := w.knobDrift(ctx, path)
 	if err != nil {
 		return err
 	}
-	if len(drift) > 0 {
-		return fmt.Errorf("the llama.cpp tree in use reads its variables otherwise:\n  %s", strings.Join(drift, "\n  "))
+	tree := "the llama.cpp tree in use"
+	if path != "" {
+		tree = path
 	}
-	fmt.Fprintf(w.Out, "\n%d variables; the llama.cpp tree in use reads the same ones in the same way.\n", len(knobs.Table))
+	if len(drift) > 0 {
+		return fmt.Errorf("%s reads its variables otherwise:\n  %s", tree, strings.Join(drift, "\n  "))
+	}
+	fmt.Fprintf(w.Out, "\n%d variables; %s reads the same ones in the same way.\n", len(knobs.Table), tree)
 	return nil
 }
 
-func (w *Workspace) knobDrift(ctx context.Context) ([]string, error) {
-	dir, err := w.toolboxPath(ctx, "")
+func (w *Workspace) knobDrift(ctx context.Context, path string) ([]string, error) {
+	dir, err := w.backendSources(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +110,7 @@ func (w *Workspace) knobDrift(ctx context.Context) ([]string, error) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return nil, unusable("path", err)
 		}
 		reads = append(reads, knobs.Extract(text)...)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -261,18 +262,18 @@ func (d disassembler) list(ctx context.Context, path string, more ...string) (st
 func readSymbols(path string) (*inspect.Symbols, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, &UsageError{err}
+		return nil, unusable("skel", err)
 	}
 	if info.Size() > inspect.MaxLibrary {
 		return nil, fmt.Errorf("%s: %d bytes are more than a library has", path, info.Size())
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, unusable("skel", err)
 	}
 	symbols, err := inspect.ReadSymbols(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, usage("skel: %s is no DSP library that can be read (%w); give a libggml-htp-vNN.so, or v73, v75, v79, v81 for a published one", path, err)
 	}
 	return symbols, nil
 }
@@ -292,10 +293,11 @@ func (w *Workspace) skel(ctx context.Context, name string) (string, error) {
 			return filepath.Join(dir, path), err
 		}
 	}
-	if !exists(name) {
-		return "", usage("inspect: %s is neither a file nor one of the published v73, v75, v79 and v81", name)
+	_, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", usage("skel: %s is neither a file nor one of the published v73, v75, v79 and v81", name)
 	}
-	return name, nil
+	return name, unusable("skel", err)
 }
 
 // objdump finds a disassembler that knows Hexagon: the vendor's, which knows

@@ -24,7 +24,7 @@ func Lint(ctx context.Context, path, baseline string, all bool) error {
 	if path == "" && baseline == "" {
 		baseline = filepath.Join(w.Root, filepath.FromSlash(knownFindings))
 	}
-	if path, err = w.toolboxPath(ctx, path); err != nil {
+	if path, err = w.backendSources(ctx, path); err != nil {
 		return err
 	}
 	findings, err := lintTree(path)
@@ -35,7 +35,7 @@ func Lint(ctx context.Context, path, baseline string, all bool) error {
 	if baseline != "" {
 		text, err := os.ReadFile(baseline)
 		if err != nil {
-			return &UsageError{err}
+			return unusable("baseline", err)
 		}
 		if known, err = lint.ParseBaseline(baseline, text); err != nil {
 			return &UsageError{err}
@@ -74,7 +74,7 @@ func lintTree(dir string) ([]lint.Finding, error) {
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return nil, err
+			return nil, unusable("path", err)
 		}
 		files = append(files, lint.File{Path: name, Text: text})
 	}

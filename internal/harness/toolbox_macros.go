@@ -45,7 +45,7 @@ func AlignMacros(ctx context.Context, mode, path, column string) error {
 	for _, file := range files {
 		n, found, err := w.alignFile(file, mode, macros.Mode(column))
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return err
 		}
 		total, ragged = total+n, ragged+found
 	}
@@ -64,11 +64,11 @@ func AlignMacros(ctx context.Context, mode, path, column string) error {
 func (w *Workspace) alignFile(file, mode string, column macros.Mode) (total, ragged int, err error) {
 	source, err := os.ReadFile(file)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, unusable("path", err)
 	}
 	mended, findings, err := macros.Align(source, column)
 	if err != nil {
-		return 0, 0, &UsageError{err}
+		return 0, 0, usage("%s: %w", file, err)
 	}
 	for _, f := range findings {
 		fmt.Fprintf(w.Out, "%s:%d: %s\n", file, f.Line, f)
@@ -81,9 +81,9 @@ func (w *Workspace) alignFile(file, mode string, column macros.Mode) (total, rag
 	case mode == "fix":
 		info, failed := os.Stat(file)
 		if failed != nil {
-			return 0, 0, failed
+			return 0, 0, unusable("path", failed)
 		}
-		err = renameio.WriteFile(file, mended, info.Mode().Perm())
+		err = unusable("path", renameio.WriteFile(file, mended, info.Mode().Perm()))
 	}
 	return macros.Count(source), len(findings), err
 }

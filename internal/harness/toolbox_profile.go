@@ -2,8 +2,10 @@ package harness
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -114,13 +116,15 @@ func readProfiles(list string) ([]*opprofile.Log, error) {
 		if name != "-" {
 			f, err := os.Open(name)
 			if err != nil {
-				return nil, &UsageError{err}
+				return nil, unusable("log", err)
 			}
 			defer f.Close()
 			r = f
 		}
 		l, err := opprofile.Parse(r)
-		if err != nil {
+		if at := new(fs.PathError); errors.As(err, &at) {
+			return nil, unusable("log", err)
+		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if len(l.Batches) == 0 {
@@ -140,5 +144,5 @@ func writeTrace(o ProfileOptions, l *opprofile.Log, simulated bool) error {
 	if err := l.WriteTrace(&trace, label); err != nil {
 		return err
 	}
-	return renameio.WriteFile(o.Trace, trace.Bytes(), 0o644)
+	return unusable("trace", renameio.WriteFile(o.Trace, trace.Bytes(), 0o644))
 }

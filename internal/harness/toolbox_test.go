@@ -27,7 +27,7 @@ func pinned(t *testing.T) *Workspace {
 
 // TestKnobsOfPinnedTree holds the knob table against the pinned sources.
 func TestKnobsOfPinnedTree(t *testing.T) {
-	drift, err := pinned(t).knobDrift(t.Context())
+	drift, err := pinned(t).knobDrift(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,14 @@ func TilesShow(format, svg string) error {
 	if err != nil {
 		return &UsageError{err}
 	}
+	if svg != "" {
+		if err := os.WriteFile(svg, []byte(f.SVG()), 0o644); err != nil {
+			return unusable("svg", err)
+		}
+	}
 	fmt.Print(f.Text())
-	if svg == "" {
-		return nil
+	if svg != "" {
+		fmt.Printf("\n%s written\n", svg)
 	}
-	if err := os.WriteFile(svg, []byte(f.SVG()), 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("\n%s written\n", svg)
 	return nil
 }
