@@ -46,6 +46,16 @@ func TestMatrixOfPhones(t *testing.T) {
 	if got := measure.Strategy.Matrix["phone"]; got != "${{ fromJSON(vars.HEXAB_PHONES) }}" {
 		t.Errorf("the matrix is %q", got)
 	}
+	// Only code that somebody has read: a label names the very commit, or a
+	// person starts it, and the environment may ask once more.
+	if !strings.Contains(measure.If, "github.event.label.name == format('phone {0}', github.event.pull_request.head.sha)") || measure.Environment != "phone" {
+		t.Errorf("measures if %q in the environment %q", measure.If, measure.Environment)
+	}
+	for what, access := range measure.Permissions {
+		if access != "read" {
+			t.Errorf("what runs a pull request's code may %s %s", access, what)
+		}
+	}
 	used := map[string]bool{}
 	for _, m := range regexp.MustCompile(`matrix\.phone\.([a-z]+)`).FindAllStringSubmatch(text, -1) {
 		used[m[1]] = true
@@ -76,6 +86,19 @@ func TestMatrixOfPhones(t *testing.T) {
 		seen = append(seen, group, name)
 		if command := measure.command(t); r.expand(command.Env["SERIAL"]) != entry["serial"] {
 			t.Errorf("measures on %q", r.expand(command.Env["SERIAL"]))
+		}
+	}
+}
+
+// A pull request's own code leaves its run's JSON and nothing else.
+func TestPullRequestsLeaveOneFile(t *testing.T) {
+	var w workflow
+	load(t, filepath.Join(root, ".github", "workflows", "pr.yml"), &w)
+	for name, j := range w.Jobs {
+		for _, s := range j.Steps {
+			if strings.HasPrefix(s.Uses, "actions/upload-artifact@") && (name != "compare" || s.With["path"] != defaultArtifacts+"/"+artifact.FileName) {
+				t.Errorf("%s uploads %s", name, s.With["path"])
+			}
 		}
 	}
 }

@@ -125,6 +125,8 @@ type step struct {
 
 type job struct {
 	RunsOn      any               `yaml:"runs-on"`
+	If          string            `yaml:"if"`
+	Environment string            `yaml:"environment"`
 	Permissions map[string]string `yaml:"permissions"`
 	Strategy    struct {
 		Matrix map[string]string `yaml:"matrix"`
