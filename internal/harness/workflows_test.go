@@ -76,18 +76,25 @@ func documentedWorkflows(t *testing.T) []string {
 	return blocks
 }
 
-// TestForksWorkflows holds what docs/ci.md gives a fork: five lines for a run,
-// inputs that the action has, and the permissions that the report needs.
+// TestForksWorkflows holds what docs/ci.md gives a fork: five lines at most for
+// a run, inputs that the action has, the permissions that the report needs, and
+// that the report follows the run.
 func TestForksWorkflows(t *testing.T) {
 	var a action
 	load(t, filepath.Join(root, "action.yml"), &a)
+	run := ""
 	for i, block := range documentedWorkflows(t) {
 		var w workflow
 		if err := yaml.Unmarshal([]byte(block), &w); err != nil {
 			t.Fatal(err)
 		}
-		if lines := strings.Count(block, "\n"); i == 0 && lines != 5 {
+		if lines := strings.Count(block, "\n"); i == 0 && lines > 5 {
 			t.Errorf("%d lines for a run:\n%s", lines, block)
+		}
+		if i == 0 {
+			run = w.Name
+		} else if !slices.Equal(w.follows(), []string{run}) || run == "" {
+			t.Errorf("the report follows %q, the run is called %q", w.follows(), run)
 		}
 		for name, job := range w.Jobs {
 			if len(job.Steps) != 1 || !strings.HasSuffix(job.Steps[0].Uses, "/hexab@main") {
@@ -139,8 +146,20 @@ type job struct {
 
 type workflow struct {
 	Name        string            `yaml:"name"`
+	On          yaml.Node         `yaml:"on"`
 	Permissions map[string]string `yaml:"permissions"`
 	Jobs        map[string]job    `yaml:"jobs"`
+}
+
+// follows are the names of the workflows after whose runs this one runs.
+func (w workflow) follows() []string {
+	var on struct {
+		After struct {
+			Workflows []string `yaml:"workflows"`
+		} `yaml:"workflow_run"`
+	}
+	_ = w.On.Decode(&on) // a plain event follows none
+	return on.After.Workflows
 }
 
 // uses gives the step that uses an action.
@@ -272,6 +291,9 @@ func TestWorkflows(t *testing.T) {
 	for _, path := range workflowFiles(t) {
 		var w workflow
 		text := load(t, path, &w)
+		if w.Name == "pr-report" && !slices.Equal(w.follows(), []string{"pr"}) || w.Name+".yml" != filepath.Base(path) {
+			t.Errorf("%s is called %s and follows %q", path, w.Name, w.follows())
+		}
 		if w.Permissions == nil {
 			t.Errorf("%s: no permissions at the top", path)
 		}
