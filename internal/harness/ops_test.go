@@ -2,13 +2,16 @@ package harness
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"hexab/internal/backendops"
 	"hexab/internal/bench"
+	"hexab/internal/device"
 	"hexab/internal/findings"
 )
 
@@ -173,5 +176,21 @@ func TestOpsVerdict(t *testing.T) {
 		if !errors.As(err, &broken) || broken.Outcome != test.outcome || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%+v: %v", test.status, err)
 		}
+	}
+}
+
+// TestDefaultSoC: the chip that is assumed here is the one that the simulated
+// NPU takes by itself, and of the same Hexagon version there.
+func TestDefaultSoC(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "sim", "npu", "runtime", "wire", "soc.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := regexp.MustCompile(`getenv\("HEXSIM_SOC"\);\s+if \(!name \|\| !\*name\) {\s+name = "(\w+)";`).FindSubmatch(text)
+	if taken == nil || string(taken[1]) != defaultSoC {
+		t.Errorf("the runtime takes %q, here it is %s", taken, defaultSoC)
+	}
+	if row := fmt.Sprintf(`{"%s", %d, `, defaultSoC, device.HexagonArch(defaultSoC)); !strings.Contains(string(text), row) {
+		t.Errorf("the runtime's table has no %s", row)
 	}
 }
