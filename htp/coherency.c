@@ -17,9 +17,10 @@
  * produced  What an op writes for a later one: upstream's own ranges, cleaned and invalidated between the ops.
  * outputs   What of these is left at the end: cleaned and invalidated then, for the application to read.
  * by DMA    What kernels access by DMA only, past the cache: the KV cache in SET_ROWS and FLASH_ATTN_EXT, recurrent
- *           state in GATED_DELTA_NET, tables in GET_ROWS. Nothing, as long as no other op of the batch touches the same
- *           bytes through the cache. These tensors grow with the context; a token touches a sliver of them. A kernel
- *           that begins to use the cache for one of them must leave the list below.
+ *           state in GATED_DELTA_NET, tables and rows in GET_ROWS. Nothing, but for the lines that some op of the batch
+ *           touches through the cache: these are produced. The KV cache grows with the context, and a token touches a
+ *           sliver of it; recurrent state is most of what a hybrid model moves. A kernel that begins to use the cache
+ *           for one of them must leave the lists below.
  *
  * Invalidating always cleans too: an invalidation alone would lose what an op of this batch has just written. Batches
  * of device groups, and those that write weights, are kept as upstream keeps them. */
@@ -58,6 +59,7 @@ static bool dma_reads(uint32_t opcode, int src) {
 /* Outputs of which no byte goes through the cache. */
 static bool dma_writes(uint32_t opcode, int dst) {
     switch (opcode) {
+    case HTP_OP_GET_ROWS:
     case HTP_OP_SET_ROWS:
         return dst == 0;
     case HTP_OP_GATED_DELTA_NET:
@@ -105,21 +107,36 @@ void coherency_choose(struct coherency * c, struct ops ops) {
     }
 }
 
-static void touch(struct coherency * c, const struct htp_tensor * t) {
+/* Lines, since that is what the cache has. */
+static void touch(struct coherency * c, const struct htp_tensor * t, uint32_t bytes) {
     if (maintained(t)) {
-        ranges_add(&c->touched, (uint32_t)t->data, (uint32_t)t->data + t->size);
+        ranges_add(&c->touched, (uint32_t)t->data & ~(LINE - 1u),
+                   ((uint32_t)t->data + bytes + LINE - 1) & ~(LINE - 1u));
     }
+}
+
+/* How much of an output an op writes, from the start: of GATED_DELTA_NET's first one only the values, as large as its
+ * input 2, when its states go to the second. */
+static uint32_t written_bytes(uint32_t opcode, int dst, const struct htp_tensor * out, const struct htp_tensor * second,
+                              const struct htp_tensor * in2) {
+    if (opcode != HTP_OP_GATED_DELTA_NET || dst != 0 || !second) {
+        return out->size;
+    }
+    return in2->ne[0] * in2->ne[1] * in2->ne[2] * in2->ne[3] * (uint32_t)sizeof(float);
 }
 
 static void touched_by(struct coherency * c, const struct htp_op_desc * op, const struct htp_tensor * tensor) {
     for (int i = 0; i < HTP_OP_MAX_INPUTS; i++) {
         if (op->src[i] != 0xffff && !dma_reads(op->opcode, i)) {
-            touch(c, &tensor[op->src[i]]);
+            touch(c, &tensor[op->src[i]], tensor[op->src[i]].size);
         }
     }
+    const struct htp_tensor * second = op->dst[1] == 0xffff ? NULL : &tensor[op->dst[1]];
+    const struct htp_tensor * in2    = op->src[2] == 0xffff ? NULL : &tensor[op->src[2]];
     for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
         if (op->dst[i] != 0xffff && !dma_writes(op->opcode, i)) {
-            touch(c, &tensor[op->dst[i]]);
+            const struct htp_tensor * t = &tensor[op->dst[i]];
+            touch(c, t, written_bytes(op->opcode, i, t, second, in2));
         }
     }
 }
@@ -156,13 +173,29 @@ void coherency_end(const struct coherency * c, struct htp_context * ctx) {
     }
 }
 
+static void dirty(struct htp_context * ctx, const struct htp_tensor * like, uint32_t start, uint32_t end) {
+    struct htp_tensor t              = *like;
+    const struct htp_tensor * one[1] = {&t};
+    t.data                           = start;
+    t.size                           = end - start;
+    htp_tensor_dirty_all(ctx, one, 1);
+}
+
 void coherency_dirty(const struct coherency * c, struct htp_ops_context * octx) {
-    const struct htp_tensor * dsts[HTP_OP_MAX_OUTPUTS];
     for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
         const struct htp_tensor * t = octx->dsts[i];
-        bool past                   = c->narrow && t && dma_writes(octx->op, i) && !htp_tensor_is_extended(t) &&
-                    !ranges_overlap(&c->touched, (uint32_t)t->data, (uint32_t)t->data + t->size);
-        dsts[i] = past ? NULL : t;
+        if (!t) {
+            continue;
+        }
+        const uint32_t start = (uint32_t)t->data;
+        const uint32_t end   = start + written_bytes(octx->op, i, t, octx->dsts[1], octx->src[2]);
+        if (!c->narrow || !dma_writes(octx->op, i) || htp_tensor_is_extended(t) || c->touched.full) {
+            dirty(octx->ctx, t, start, end);
+            continue;
+        }
+        const struct ranges * r = &c->touched;
+        for (uint32_t k = ranges_at(r, start + 1); k < r->n && r->range[k].start < end; k++) {
+            dirty(octx->ctx, t, hex_smax(start, r->range[k].start), hex_smin(end, r->range[k].end));
+        }
     }
-    htp_tensor_dirty_all(octx->ctx, dsts, HTP_OP_MAX_OUTPUTS);
 }

@@ -48,10 +48,4 @@ static inline void ranges_add(struct ranges * r, uint32_t start, uint32_t end) {
     r->range[i] = (struct range){start, end};
 }
 
-/* Whether some byte is common; yes, when not everything could be recorded. */
-static inline bool ranges_overlap(const struct ranges * r, uint32_t start, uint32_t end) {
-    uint32_t i = ranges_at(r, start + 1);
-    return r->full || (i < r->n && r->range[i].start < end);
-}
-
 #endif
