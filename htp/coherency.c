@@ -173,29 +173,54 @@ void coherency_end(const struct coherency * c, struct htp_context * ctx) {
     }
 }
 
-static void dirty(struct htp_context * ctx, const struct htp_tensor * like, uint32_t start, uint32_t end) {
+/* ---- between the ops: upstream's own account of what is dirty ---- */
+
+typedef void (*upkeep)(struct htp_context *, const struct htp_tensor * const *, uint32_t);
+
+static void keep(struct htp_context * ctx, upkeep f, const struct htp_tensor * like, uint32_t start, uint32_t end) {
     struct htp_tensor t              = *like;
     const struct htp_tensor * one[1] = {&t};
     t.data                           = start;
     t.size                           = end - start;
-    htp_tensor_dirty_all(ctx, one, 1);
+    f(ctx, one, 1);
+}
+
+/* Of a tensor that goes by DMA, the lines that ops of the batch touch through the cache. */
+static void keep_touched(const struct coherency * c, struct htp_context * ctx, upkeep f, const struct htp_tensor * t) {
+    const struct ranges * r = &c->touched;
+    const uint32_t start = (uint32_t)t->data, end = start + t->size;
+    for (uint32_t i = ranges_at(r, start + 1); i < r->n && r->range[i].start < end; i++) {
+        keep(ctx, f, t, hex_smax(start, r->range[i].start), hex_smin(end, r->range[i].end));
+    }
+}
+
+static bool by_range(const struct coherency * c, const struct htp_tensor * t) {
+    return c->narrow && !c->touched.full && !htp_tensor_is_extended(t);
+}
+
+void coherency_flush(const struct coherency * c, struct htp_ops_context * octx) {
+    const struct htp_tensor * whole[HTP_OP_MAX_INPUTS];
+    uint32_t n = 0;
+    for (int i = 0; i < HTP_OP_MAX_INPUTS; i++) {
+        const struct htp_tensor * t = octx->src[i];
+        if (t && by_range(c, t) && dma_reads(octx->op, i)) {
+            keep_touched(c, octx->ctx, htp_tensor_flush_all, t);
+        } else if (t) {
+            whole[n++] = t;
+        }
+    }
+    htp_tensor_flush_all(octx->ctx, whole, n);
 }
 
 void coherency_dirty(const struct coherency * c, struct htp_ops_context * octx) {
     for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
         const struct htp_tensor * t = octx->dsts[i];
-        if (!t) {
-            continue;
-        }
-        const uint32_t start = (uint32_t)t->data;
-        const uint32_t end   = start + written_bytes(octx->op, i, t, octx->dsts[1], octx->src[2]);
-        if (!c->narrow || !dma_writes(octx->op, i) || htp_tensor_is_extended(t) || c->touched.full) {
-            dirty(octx->ctx, t, start, end);
-            continue;
-        }
-        const struct ranges * r = &c->touched;
-        for (uint32_t k = ranges_at(r, start + 1); k < r->n && r->range[k].start < end; k++) {
-            dirty(octx->ctx, t, hex_smax(start, r->range[k].start), hex_smin(end, r->range[k].end));
+        if (t && by_range(c, t) && dma_writes(octx->op, i)) {
+            keep_touched(c, octx->ctx, htp_tensor_dirty_all, t);
+        } else if (t) {
+            const uint32_t start = (uint32_t)t->data;
+            keep(octx->ctx, htp_tensor_dirty_all, t, start,
+                 start + written_bytes(octx->op, i, t, octx->dsts[1], octx->src[2]));
         }
     }
 }

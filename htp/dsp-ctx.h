@@ -70,6 +70,9 @@ void coherency_begin(struct coherency * c, struct htp_context * ctx, struct ops 
 /* In place of the second one, while the work queue still runs. */
 void coherency_end(const struct coherency * c, struct htp_context * ctx);
 
+/* In place of htp_tensor_flush_all: clean and invalidate what an op is about to read and the cache holds dirty. */
+void coherency_flush(const struct coherency * c, struct htp_ops_context * octx);
+
 /* In place of htp_tensor_dirty_all: record what an op is about to write. */
 void coherency_dirty(const struct coherency * c, struct htp_ops_context * octx);
 

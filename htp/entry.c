@@ -105,6 +105,7 @@ static struct ops ops_of(const struct htp_tensor * tensor, const struct htp_op_d
         coherency_end(&active->coherency, ctx);                                                                        \
         (work_queue_suspend)(queue);                                                                                   \
     } while (0)
+#define htp_tensor_flush_all(context, tensors, n) coherency_flush(&active->coherency, octx)
 #define htp_tensor_dirty_all(context, tensors, n) coherency_dirty(&active->coherency, octx)
 
 /* ---- main.c ---- */

@@ -190,6 +190,24 @@ static void rows() {
     }
 }
 
+// By DMA: rows gathered from a table that an op of the same graph has stored through the cache.
+static void gather() {
+    Tensors t;
+    ggml_tensor * x     = ggml_new_tensor_2d(t.ctx, GGML_TYPE_F16, 128, 8);
+    ggml_tensor * table = ggml_cpy(t.ctx, x, ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 128, 8));
+    ggml_tensor * ids   = ggml_new_tensor_1d(t.ctx, GGML_TYPE_I32, 2);
+    ggml_tensor * rows  = ggml_get_rows(t.ctx, table, ids);
+    t.allocate();
+    for (int round = 1; round <= 3; round++) {
+        const std::vector<ggml_fp16_t> v(128 * 8, ggml_fp32_to_fp16(static_cast<float>(round)));
+        const int32_t at[] = {0, 6};
+        ggml_backend_tensor_set(x, v.data(), 0, ggml_nbytes(x));
+        ggml_backend_tensor_set(ids, at, 0, sizeof at);
+        compute(t.ctx, {rows});
+        check(all(rows, [&](size_t) { return static_cast<float>(round); }), "gathered row", round);
+    }
+}
+
 int main() {
     ggml_backend_load_all();
     backend = ggml_backend_init_by_name("HTP0", nullptr);
@@ -203,5 +221,6 @@ int main() {
     gaps();
     weights();
     rows();
+    gather();
     return failures ? 1 : 0;
 }
