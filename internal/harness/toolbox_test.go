@@ -153,3 +153,75 @@ func TestToolboxUsage(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsOnAnotherCheckout holds that the tools see what a checkout other than
+// the pinned one has: a copy of it with changes, named by its root.
+func TestToolsOnAnotherCheckout(t *testing.T) {
+	w := pinned(t)
+	tree, err := w.Source(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	backend := filepath.Join(other, filepath.FromSlash(backendFolder))
+	if err := os.MkdirAll(filepath.Dir(backend), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(backend, os.DirFS(filepath.Join(tree.Dir, filepath.FromSlash(backendFolder)))); err != nil {
+		t.Fatal(err)
+	}
+	edit := func(name, before, after string) {
+		t.Helper()
+		name = filepath.Join(backend, filepath.FromSlash(name))
+		text, err := os.ReadFile(name)
+		if err != nil || !strings.Contains(string(text), before) {
+			t.Fatalf("%s: no %q, %v", name, before, err)
+		}
+		if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(text), before, after)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit("htp/diag-ops.c", "htp_trace_event_", "no_trace_event_")
+	edit("ggml-hexagon.cpp", "\"GGML_HEXAGON_NHVX\"", "\"GGML_HEXAGON_THREADS\"")
+	if err := os.WriteFile(filepath.Join(backend, "htp", "new.h"), []byte("#define ONE(x) \\\n    ((x) + \\\n     1)\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	dir, err := w.backendSources(t.Context(), other)
+	if err != nil || dir != backend {
+		t.Fatalf("%s, %v", dir, err)
+	}
+	findings, err := lintTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(w.Root, knownFindings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := lint.ParseBaseline(knownFindings, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, _, gone := known.Split(findings)
+	var keys []string
+	for _, f := range fresh {
+		keys = append(keys, f.Key())
+	}
+	if got := strings.Join(keys, ", "); got != "trace diag-ops.c diag_thread_f32_dma worker, trace diag-ops.c diag_thread_f32 worker" || len(gone) > 0 {
+		t.Errorf("lint: new %s, gone %v", got, gone)
+	}
+	drift, err := w.knobDrift(t.Context(), other)
+	if text := strings.Join(drift, "\n"); err != nil || len(drift) != 2 || !strings.Contains(text, "GGML_HEXAGON_THREADS is read in line") || !strings.Contains(text, "GGML_HEXAGON_NHVX is in the table and is not read") {
+		t.Errorf("knobs: %v, %v", drift, err)
+	}
+	if err := AlignMacros(t.Context(), "check", other, ""); err == nil || !strings.Contains(err.Error(), "88 multi-line macros, 1 not aligned") {
+		t.Errorf("alignMacros: %v", err)
+	}
+	if err := AlignMacros(t.Context(), "fix", other, ""); err != nil {
+		t.Error(err)
+	}
+	if err := AlignMacros(t.Context(), "check", other, ""); err != nil {
+		t.Errorf("alignMacros after mending: %v", err)
+	}
+}
