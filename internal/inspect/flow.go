@@ -298,6 +298,12 @@ func (g *graph) fill(in []bool, head, tail int) {
 	}
 }
 
+// jumps tells whether one of the packet's jumps leads to an address, or it ends a
+// hardware loop: then there are two ways behind it.
+func (p *packet) jumps(addr uint32) bool {
+	return p.ends0 || p.ends1 || slices.ContainsFunc(p.ops, func(op operation) bool { return op.branch && op.target == addr })
+}
+
 // overwritten is the set of registers whose value is another one behind the
 // packet in any case. A conditional write is none, but where a packet has two
 // of the same register their conditions exclude each other: one takes place.
@@ -315,35 +321,59 @@ func (p *packet) overwritten() uint32 {
 	return surely
 }
 
+// staying is the set of registers that a packet's conditional writes surely
+// overwrite where its conditional jump is not taken: those under the opposite
+// condition, as in { if (p0) r0 = r4; if (!p0) jump 0x100 }.
+func (p *packet) staying() uint32 {
+	var surely uint32
+	for i := range p.ops {
+		if jump := &p.ops[i]; jump.branch && jump.conditional {
+			left := opposite(jump.condition())
+			for j := range p.ops {
+				if op := &p.ops[j]; op.conditional && op.defined != 0 && op.condition() == left {
+					surely |= op.defined
+				}
+			}
+		}
+	}
+	return surely
+}
+
 // frames computes before each packet which registers point into the stack
 // frame on some way to it. What a packet reads it reads before it writes.
 func (g *graph) frames() {
 	const always = 1<<stackPointer | 1<<framePointer
 	// What a call may overwrite: r0 to r15, r28 and r31.
 	const clobbered = 0xffff | 1<<28 | 1<<31
-	after := make([]uint32, len(g.packets))
+	// after is what holds behind a packet, through that where the next one
+	// follows without a jump.
+	after, through := make([]uint32, len(g.packets)), make([]uint32, len(g.packets))
 	for changed := true; changed; {
 		changed = false
 		for _, i := range g.order {
 			p := &g.packets[i]
 			in := uint32(always)
 			for _, b := range g.before[i] {
-				in |= after[b]
+				if b == i-1 && !g.packets[b].jumps(p.addr) {
+					in |= through[b]
+				} else {
+					in |= after[b]
+				}
 			}
 			p.frame = in
-			out := in &^ p.overwritten()
-			called := false
+			written, called := uint32(0), false
 			for i := range p.ops {
 				op := &p.ops[i]
-				out |= op.frame(in)
+				written |= op.frame(in)
 				called = called || op.call && !op.conditional
 			}
+			out := in&^p.overwritten() | written
 			if called { // after what else the packet writes
 				out &^= clobbered
 			}
-			out |= always
-			if out != after[i] {
-				after[i], changed = out, true
+			on := out&^p.staying() | written&out
+			if out, on = out|always, on|always; out != after[i] || on != through[i] {
+				after[i], through[i], changed = out, on, true
 			}
 		}
 	}

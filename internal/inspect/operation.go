@@ -60,6 +60,23 @@ func (op *operation) decode(text string) {
 	}
 }
 
+// condition is what stands in the parentheses of a conditional instruction.
+func (op *operation) condition() string {
+	const open = len("if ")
+	if end := parenthesis(op.text, open); op.conditional && end > open+2 {
+		return op.text[open+1 : end-1]
+	}
+	return ""
+}
+
+// opposite is the condition that holds where another one does not.
+func opposite(condition string) string {
+	if rest, negated := strings.CutPrefix(condition, "!"); negated {
+		return rest
+	}
+	return "!" + condition
+}
+
 // parenthesis is the place behind the parenthesis that closes the one at open,
 // or the text's end.
 func parenthesis(text string, open int) int {

@@ -25,6 +25,12 @@ func TestConditionalWrites(t *testing.T) {
 		{"r7:6 = combine(r5,r29)", 0},
 		{"r7:6 = combine(r29,r5)", 1},
 		{"r9:8 = combine(r7,r5); r7 = r5", 0},
+		{"if (p0) r7 = r5; if (!p0) jump:nt 0x200", 0},
+		{"if (!p0.new) r7 = add(r5,#0x8); if (p0.new) jump:t 0x200", 0},
+		{"if (p0) r7 = r5; if (!p0) jump:nt 0x108", 1}, // the jump leads to what follows
+		{"if (p0) r7 = r5; if (p0) jump:nt 0x200", 1},
+		{"if (p1) r7 = r5; if (!p0) jump:nt 0x200", 1},
+		{"if (p0) r7 = r29; if (!p0) jump:nt 0x200", 1},
 		{"call 0x4000", 0},
 		{"if (p0) call 0x4000", 1},
 		{"call 0x4000; r7 = add(r29,#0x8)", 0},
