@@ -119,6 +119,7 @@ func TestInterruptedRunResumes(t *testing.T) {
 	if len(before) != 2 {
 		t.Fatalf("%d launches before the interruption", len(before))
 	}
+	leftOnPhone(t, "interrupted")
 	_, after, _, err := compareHere(t, t.Context(), Options{Resume: run.ID, Out: out})
 	if err != nil {
 		t.Fatal(err)

@@ -202,6 +202,9 @@ func TestCtrlC(t *testing.T) {
 	for lines.Scan() {
 		said.WriteString(lines.Text() + "\n")
 		if strings.Contains(lines.Text(), " 2 of 8 ") {
+			if mode := fixedPerformance(t, filepath.Join(home, "phone")); mode != "true" {
+				t.Errorf("fixed-performance mode is %q during a run", mode)
+			}
 			if err := syscall.Kill(-c.Process.Pid, syscall.SIGINT); err != nil {
 				t.Error(err)
 			}
@@ -214,6 +217,9 @@ func TestCtrlC(t *testing.T) {
 	}
 	if left := processesNaming(t, home); len(left) != 0 {
 		t.Errorf("left running: %q", left)
+	}
+	if mode := fixedPerformance(t, filepath.Join(home, "phone")); mode != "false" {
+		t.Errorf("fixed-performance mode is %q after Ctrl-C", mode)
 	}
 	dir, err := store.Find(out, "latest")
 	if err != nil {
