@@ -119,7 +119,7 @@ func TestArm64(t *testing.T) {
 		}
 	}
 	t.Chdir(root)
-	run, records, _, err := compareHere(t, t.Context(), Options{Arms: "cpu,cpu", Models: "minicpm5-1b", Rounds: 1, Seed: "9", Tests: "pp8,tg2", Device: "sim:arm64"})
+	run, records, _, err := compareHere(t, t.Context(), Options{Arms: "cpu:threads=1,cpu:threads=1", Models: "minicpm5-1b", Rounds: 1, Seed: "9", Tests: "pp8,tg2", Device: "sim:arm64"})
 	if err != nil {
 		t.Fatal(err)
 	}
