@@ -181,6 +181,7 @@ func TestExitHangLowMemory(t *testing.T) {
 	if got := r.shell(p, launchBench); got.stdout != "done\nstatus=0\n" {
 		t.Errorf("a hang that ends: %+v", got)
 	}
+	r.program(p, "sleep 60") // not over before it is stopped, however busy the machine is
 	cmd := r.server.Command(t.Context(), "-s", p.Serial(), "shell", launchBench)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
