@@ -206,10 +206,10 @@ func flattened(t *tree) []Finding {
 				if !token.Is("htp_tensor_mdev_partition") || i+2 >= len(f.body) || !f.body[i+1].Is("(") {
 					continue
 				}
-				first := splitAt(f.body[i+2:min(closing(f.body, i+1), len(f.body))], ",")[0]
-				if len(first) == 1 && (first[0].Is("ne01") || first[0].Is("ne1")) {
-					findings = append(findings, Finding{File: s.path, Line: token.Line, Where: f.name, Subject: first[0].Text,
-						Text: fmt.Sprintf("%s divides %s alone between devices", f.name, first[0].Text)})
+				args := splitAt(f.body[i+2:min(closing(f.body, i+1), len(f.body))], ",")
+				if len(args) > 0 && len(args[0]) == 1 && (args[0][0].Is("ne01") || args[0][0].Is("ne1")) {
+					findings = append(findings, Finding{File: s.path, Line: token.Line, Where: f.name, Subject: args[0][0].Text,
+						Text: fmt.Sprintf("%s divides %s alone between devices", f.name, args[0][0].Text)})
 				}
 			}
 		}
