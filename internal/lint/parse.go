@@ -160,7 +160,7 @@ func madeNames(tokens []csource.Token) *regexp.Regexp {
 		switch {
 		case t.Is("##"):
 		case strings.Contains(t.Text, "_") && len(t.Text) > 4:
-			b.WriteString(regexp.QuoteMeta(t.Text))
+			b.WriteString(regexp.QuoteMeta(strings.ToValidUTF8(t.Text, "\uFFFD"))) // a pattern has no other bytes
 		default:
 			b.WriteString(`\w+`)
 		}
