@@ -289,14 +289,16 @@ func (h *Host) run(ctx context.Context, script string, o shell.Options) (Output,
 		return Output{Status: status, Wall: result.Wall}, s, nil
 	}
 	failed := h.failure(ctx, opRun, s.Outside(), err)
-	if _, begun := s.Begun(); begun && failed.Kind == KindUnknown {
+	// 255 is ssh's own word for a lost connection, whatever the board's login
+	// shell said about files; anything else is the status of the shell around
+	// the script.
+	switch _, begun := s.Begun(); {
+	case failed.Kind == KindCanceled:
+	case begun && (result.ExitCode == 255 || failed.Kind == KindUnknown && result.ExitCode < 0):
 		failed.Kind, failed.Detail = KindLost, "the connection ended before the command did"
-		// 255 is ssh's own word for a lost connection; anything else is the
-		// status of the shell around the script.
-		if result.ExitCode >= 0 && result.ExitCode != 255 {
-			failed.Kind, failed.Detail = KindKilled, fmt.Sprintf("the shell around the command ended with status %d", result.ExitCode)
-		}
-	} else if failed.Kind == KindUnknown && result.ExitCode == 255 {
+	case begun && failed.Kind == KindUnknown:
+		failed.Kind, failed.Detail = KindKilled, fmt.Sprintf("the shell around the command ended with status %d", result.ExitCode)
+	case failed.Kind == KindUnknown && result.ExitCode == 255:
 		failed.Kind = KindLost
 	}
 	failed.Evidence = append(failed.Evidence, s.LastWords(3)...)

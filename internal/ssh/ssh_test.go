@@ -128,6 +128,27 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
+// What a board's login shell says about files is no reason why a connection
+// ended.
+func TestLostBesideNoise(t *testing.T) {
+	s := sshtest.Start(t)
+	client := s.Client()
+	noisy := filepath.Join(t.TempDir(), "ssh")
+	if err := os.WriteFile(noisy, []byte("#!/bin/sh\necho \"rm: cannot remove '/x': No such file or directory\" >&2\nexec ssh \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	client.SSH = noisy
+	h, err := client.Dial(t.Context(), s.Target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	_, err = h.Run(t.Context(), "echo start; sleep 31.8311", shell.Options{OnStdout: func(string) { s.Cut() }})
+	if kind := ssh.KindOf(err); kind != ssh.KindLost {
+		t.Errorf("%q: %v", kind, err)
+	}
+}
+
 func TestWhoIsNotLetIn(t *testing.T) {
 	s := sshtest.Start(t)
 	for _, c := range []struct {
