@@ -206,6 +206,12 @@ func closing(tokens []csource.Token, i int) int {
 	return len(tokens)
 }
 
+// arguments are what stands between a parenthesis and the one that closes it, by
+// commas; none for a call of nothing.
+func arguments(tokens []csource.Token, open int) [][]csource.Token {
+	return splitAt(tokens[open+1:min(closing(tokens, open), len(tokens))], ",")
+}
+
 // splitAt cuts tokens at a separator outside brackets.
 func splitAt(tokens []csource.Token, separator string) [][]csource.Token {
 	var parts [][]csource.Token

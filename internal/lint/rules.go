@@ -44,7 +44,7 @@ func unstopped(f *function) []Finding {
 		if !start && !t.Is("htp_trace_event_stop") || i+1 >= len(f.body) || !f.body[i+1].Is("(") {
 			continue
 		}
-		args := splitAt(f.body[i+2:min(closing(f.body, i+1), len(f.body))], ",")
+		args := arguments(f.body, i+1)
 		if len(args) < 2 || len(args[1]) != 1 {
 			continue
 		}
@@ -206,7 +206,7 @@ func flattened(t *tree) []Finding {
 				if !token.Is("htp_tensor_mdev_partition") || i+2 >= len(f.body) || !f.body[i+1].Is("(") {
 					continue
 				}
-				args := splitAt(f.body[i+2:min(closing(f.body, i+1), len(f.body))], ",")
+				args := arguments(f.body, i+1)
 				if len(args) > 0 && len(args[0]) == 1 && (args[0][0].Is("ne01") || args[0][0].Is("ne1")) {
 					findings = append(findings, Finding{File: s.path, Line: token.Line, Where: f.name, Subject: args[0][0].Text,
 						Text: fmt.Sprintf("%s divides %s alone between devices", f.name, args[0][0].Text)})
