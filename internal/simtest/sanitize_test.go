@@ -30,18 +30,15 @@ race:bitonic_sort_generic_hvx
 // pass as without, and nothing is reported.
 func TestFastRPCSanitized(t *testing.T) {
 	f := needFastRPC(t)
-	ops := sanitizeOps
+	ops, least := sanitizeOps, 50
 	if os.Getenv("HEXAB_LONG") != "" {
-		ops = parityOps
+		ops, least = parityOps, parityCases
 	}
-	want, _ := verdicts(t, f.bundle, ops, f.env(f.bundle))
+	want, _ := verdicts(t, f.bundle, ops, least, f.env(f.bundle))
 	for name, sanitize := range map[string]string{"address": "address,undefined", "thread": "thread"} {
 		t.Run(name, func(t *testing.T) {
-			if name == "thread" && os.Getenv("HEXAB_LONG") == "" {
-				t.Skip("HEXAB_LONG is not set: TestFastRPCLife has this sanitizer too; go tool mage testLong runs both")
-			}
 			folder, env := f.sanitizeBoth(t, name, sanitize)
-			got, said := verdicts(t, folder, ops, env)
+			got, said := verdicts(t, folder, ops, least, env)
 			if !slices.Equal(got, want) {
 				t.Errorf("%d cases, and without the sanitizer %d others", len(got), len(want))
 			}
@@ -58,7 +55,7 @@ func TestFastRPCSanitized(t *testing.T) {
 func (f fastrpc) sanitizeBoth(t *testing.T, name, sanitize string) (folder string, env []string) {
 	t.Helper()
 	host, folder := t.TempDir(), t.TempDir()
-	dsp, dspEnv := f.sanitizeDSP(t, sanitize)
+	dsp, dspProgram := f.sanitizeDSP(t, sanitize)
 	run(t, "cmake", "-G", "Ninja", "-S", "../../backends/fastrpc", "-B", host, "-DCMAKE_BUILD_TYPE=Release",
 		"-DCMAKE_C_COMPILER="+compilers[0], "-DCMAKE_CXX_COMPILER="+compilers[1], "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache",
 		"-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DLLAMA_CPP="+f.llama, "-DHEXAGON_SDK_ROOT="+f.sdk.Root,
@@ -66,10 +63,9 @@ func (f fastrpc) sanitizeBoth(t *testing.T, name, sanitize string) (folder strin
 	run(t, "cmake", "--build", host, "--parallel", "2", "--target", "ggml-hexagon")
 
 	replaced := map[string]string{
-		"libggml-hexagon.so":  filepath.Join(host, "bin", "libggml-hexagon.so"),
-		"libggml-htp-v79.so":  filepath.Join(dsp, "libggml-htp-v79.so"),
-		"test-backend-ops":    filepath.Join(f.bundle, "test-backend-ops"), // a copy: it looks for libraries beside itself
-		"upstream-races.supp": "",
+		"libggml-hexagon.so": filepath.Join(host, "bin", "libggml-hexagon.so"),
+		"libggml-htp-v79.so": filepath.Join(dsp, "libggml-htp-v79.so"),
+		"test-backend-ops":   filepath.Join(f.bundle, "test-backend-ops"), // a copy: it looks for libraries beside itself
 	}
 	entries, err := os.ReadDir(f.bundle)
 	if err != nil {
@@ -83,15 +79,17 @@ func (f fastrpc) sanitizeBoth(t *testing.T, name, sanitize string) (folder strin
 		}
 	}
 	for to, from := range replaced {
-		data := []byte(upstreamRaces)
-		if from != "" {
-			if data, err = os.ReadFile(from); err != nil {
-				t.Fatal(err)
-			}
+		data, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(folder, to), data, 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+	races := filepath.Join(folder, "upstream-races.supp")
+	if err := os.WriteFile(races, []byte(upstreamRaces), 0o644); err != nil {
+		t.Fatal(err)
 	}
 
 	// The application is not built with the sanitizer, so its runtime comes first; the DSP's program has its own.
@@ -101,12 +99,12 @@ func (f fastrpc) sanitizeBoth(t *testing.T, name, sanitize string) (folder strin
 		t.Fatal(err)
 	}
 	program := filepath.Join(folder, "dsp")
-	script := "#!/bin/sh\nunset LD_PRELOAD\nexec " + strings.TrimPrefix(dspEnv[0], "HEXSIM_DSP=") + " \"$@\"\n"
+	script := "#!/bin/sh\nunset LD_PRELOAD\nexec " + dspProgram + " \"$@\"\n"
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	// Upstream divides by zero on the host, which is zero on Arm and in the simulator: the signal is not the sanitizer's.
 	return folder, f.env(folder, "LD_PRELOAD="+strings.TrimSpace(string(preload)), "HEXSIM_DSP="+program,
 		"ASAN_OPTIONS=handle_sigfpe=0:allow_user_segv_handler=1:detect_leaks=0", "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1",
-		"TSAN_OPTIONS=handle_sigfpe=0:atexit_sleep_ms=20:suppressions="+filepath.Join(folder, "upstream-races.supp"))
+		"TSAN_OPTIONS=handle_sigfpe=0:atexit_sleep_ms=20:suppressions="+races)
 }
