@@ -10,10 +10,11 @@
  *           recycled memory of the pool is invalidated when it is mapped (entry.c): lines of its predecessor are in
  *           the cache. A program that changes weights in place after it has computed with them needs coherency whole.
  * fences    Nothing: the kernels that poll and set them maintain their lines.
- * touched   What ops read or write through the cache: inputs from the application, activations from the CPU or another
- *           session, state of an earlier batch, and outputs, which that batch may have left in the cache as inputs.
- *           Invalidated before the first op. Dropped: an op reads what an earlier batch has read; or its output shares
- *           a line with what the application has written since, and the write-back undoes that.
+ * needed    What ops read through the cache before an op of the batch has written it: inputs from the application,
+ *           activations from the CPU or another session, state of an earlier batch; and lines that an op writes in
+ *           part. Invalidated before the first op. Dropped: an op reads what an earlier batch has read; or its output
+ *           shares a line with what the application has written since, and the write-back undoes that. Lines that an
+ *           op overwrites whole may be stale until then.
  * produced  What an op writes for a later one: upstream's own ranges, cleaned and invalidated between the ops.
  * outputs   What of these is left at the end: cleaned and invalidated then, for the application to read.
  * by DMA    What kernels access by DMA only, past the cache: the KV cache in SET_ROWS and FLASH_ATTN_EXT, recurrent
@@ -38,35 +39,25 @@
 
 #define LINE HEX_L2_LINE_SIZE
 
-/* Inputs of which no byte comes through the cache. */
-static bool dma_reads(uint32_t opcode, int src) {
-    switch (opcode) {
-    case HTP_OP_FLASH_ATTN_EXT:
-        return src == 1 || src == 2; /* K and V; Q and the mask may be loaded */
-    case HTP_OP_GATED_DELTA_NET:
-        return src == 5; /* the state */
-    case HTP_OP_GET_ROWS:
-        return src == 0; /* the table; the ids are loaded */
-    case HTP_OP_SET_ROWS:
-        return src == 2; /* the table, which is the output too: it is not read at all */
-    case HTP_OP_CPY:
-        return src == 1; /* likewise */
-    default:
-        return false;
-    }
-}
+/* Inputs and outputs of which no byte goes through the cache. */
+static const struct {
+    uint32_t opcode;
+    uint32_t inputs, outputs; /* bit n: src[n], dst[n] */
+} by_dma[] = {
+    {HTP_OP_FLASH_ATTN_EXT, 1 << 1 | 1 << 2, 0}, /* K and V; Q and the mask may be loaded */
+    {HTP_OP_GATED_DELTA_NET, 1 << 5, 1 << 1},    /* the state, and where its copy is fused; values are stored */
+    {HTP_OP_GET_ROWS, 1 << 0, 1 << 0},           /* table and rows; the ids are loaded */
+    {HTP_OP_SET_ROWS, 1 << 2, 1 << 0},           /* the table, which is not read at all; rows may be loaded */
+    {HTP_OP_CPY, 1 << 1, 0},                     /* the output, which is not read at all */
+};
 
-/* Outputs of which no byte goes through the cache. */
-static bool dma_writes(uint32_t opcode, int dst) {
-    switch (opcode) {
-    case HTP_OP_GET_ROWS:
-    case HTP_OP_SET_ROWS:
-        return dst == 0;
-    case HTP_OP_GATED_DELTA_NET:
-        return dst == 1; /* the state, when its copy is fused; the other output is stored */
-    default:
-        return false;
+static bool goes_by_dma(uint32_t opcode, bool output, int n) {
+    for (size_t i = 0; i < sizeof by_dma / sizeof *by_dma; i++) {
+        if (by_dma[i].opcode == opcode) {
+            return (output ? by_dma[i].outputs : by_dma[i].inputs) >> n & 1;
+        }
     }
+    return false;
 }
 
 /* Whether the cache ever holds lines of a tensor that the rules above are about. */
@@ -107,11 +98,45 @@ void coherency_choose(struct coherency * c, struct ops ops) {
     }
 }
 
-/* Lines, since that is what the cache has. */
-static void touch(struct coherency * c, const struct htp_tensor * t, uint32_t bytes) {
-    if (maintained(t)) {
-        ranges_add(&c->touched, (uint32_t)t->data & ~(LINE - 1u),
-                   ((uint32_t)t->data + bytes + LINE - 1) & ~(LINE - 1u));
+/* Lines, since that is what the cache has: the one an address lies in, and the first one that begins there or later. */
+static uint32_t line_of(uint64_t address) {
+    return (uint32_t)address & ~(LINE - 1u);
+}
+
+static uint32_t line_from(uint64_t address) {
+    return line_of(address + LINE - 1);
+}
+
+/* Whether a tensor has every byte of its range. */
+static bool dense(const struct htp_tensor * t) {
+    return t->size == t->ne[0] * t->ne[1] * t->ne[2] * t->ne[3] * t->nb[0];
+}
+
+/* Lines that must not be stale, apart from those that an op has overwritten before. */
+static void need(struct coherency * c, uint32_t start, uint32_t end) {
+    const struct ranges * w = &c->overwritten;
+    for (uint32_t i = ranges_at(w, start + 1); i < w->n && start < end; start = w->range[i++].end) {
+        if (start < w->range[i].start) {
+            ranges_add(&c->needed, start, hex_smin(end, w->range[i].start));
+        }
+    }
+    if (start < end) {
+        ranges_add(&c->needed, start, end);
+    }
+}
+
+static void touch(struct coherency * c, const struct htp_tensor * t, uint32_t bytes, bool written) {
+    if (!maintained(t)) {
+        return;
+    }
+    const uint32_t start = line_of(t->data), end = line_from(t->data + bytes);
+    const uint32_t inner = line_from(t->data), inner_end = line_of(t->data + bytes);
+    const bool over = written && dense(t) && inner < inner_end;
+    ranges_add(&c->touched, start, end);
+    need(c, start, over ? inner : end);
+    if (over) {
+        need(c, inner_end, end);
+        ranges_add(&c->overwritten, inner, inner_end);
     }
 }
 
@@ -127,16 +152,16 @@ static uint32_t written_bytes(uint32_t opcode, int dst, const struct htp_tensor 
 
 static void touched_by(struct coherency * c, const struct htp_op_desc * op, const struct htp_tensor * tensor) {
     for (int i = 0; i < HTP_OP_MAX_INPUTS; i++) {
-        if (op->src[i] != 0xffff && !dma_reads(op->opcode, i)) {
-            touch(c, &tensor[op->src[i]], tensor[op->src[i]].size);
+        if (op->src[i] != 0xffff && !goes_by_dma(op->opcode, false, i)) {
+            touch(c, &tensor[op->src[i]], tensor[op->src[i]].size, false);
         }
     }
     const struct htp_tensor * second = op->dst[1] == 0xffff ? NULL : &tensor[op->dst[1]];
     const struct htp_tensor * in2    = op->src[2] == 0xffff ? NULL : &tensor[op->src[2]];
     for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
-        if (op->dst[i] != 0xffff && !dma_writes(op->opcode, i)) {
+        if (op->dst[i] != 0xffff && !goes_by_dma(op->opcode, true, i)) {
             const struct htp_tensor * t = &tensor[op->dst[i]];
-            touch(c, t, written_bytes(op->opcode, i, t, second, in2));
+            touch(c, t, written_bytes(op->opcode, i, t, second, in2), true);
         }
     }
 }
@@ -147,21 +172,22 @@ void coherency_begin(struct coherency * c, struct htp_context * ctx, struct ops 
         return;
     }
     htp_trace_event_start(&ctx->trace[0], HTP_TRACE_EVT_L2FLUSH, 0);
-    struct ranges * touched = &c->touched;
-    touched->n              = 0;
-    touched->full           = false;
+    ranges_clear(&c->touched);
+    ranges_clear(&c->overwritten);
+    ranges_clear(&c->needed);
     for (uint32_t o = 0; o < ops.n_ops; o++) {
         touched_by(c, &ops.op[o], ops.tensor);
     }
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < touched->n; i++) {
-        bytes += touched->range[i].end - touched->range[i].start;
+    const struct ranges * needed = &c->needed;
+    uint64_t bytes               = 0;
+    for (uint32_t i = 0; i < needed->n; i++) {
+        bytes += needed->range[i].end - needed->range[i].start;
     }
-    if (touched->full || bytes > c->cap_bytes) {
+    if (needed->full || bytes > c->cap_bytes) {
         whole_cache();
     } else {
-        for (uint32_t i = 0; i < touched->n; i++) {
-            hex_l2flush((void *)(uintptr_t)touched->range[i].start, touched->range[i].end - touched->range[i].start);
+        for (uint32_t i = 0; i < needed->n; i++) {
+            hex_l2flush((void *)(uintptr_t)needed->range[i].start, needed->range[i].end - needed->range[i].start);
         }
     }
     htp_trace_event_stop(&ctx->trace[0], HTP_TRACE_EVT_L2FLUSH, 0);
@@ -203,7 +229,7 @@ void coherency_flush(const struct coherency * c, struct htp_ops_context * octx) 
     uint32_t n = 0;
     for (int i = 0; i < HTP_OP_MAX_INPUTS; i++) {
         const struct htp_tensor * t = octx->src[i];
-        if (t && by_range(c, t) && dma_reads(octx->op, i)) {
+        if (t && by_range(c, t) && goes_by_dma(octx->op, false, i)) {
             keep_touched(c, octx->ctx, htp_tensor_flush_all, t);
         } else if (t) {
             whole[n++] = t;
@@ -215,7 +241,7 @@ void coherency_flush(const struct coherency * c, struct htp_ops_context * octx) 
 void coherency_dirty(const struct coherency * c, struct htp_ops_context * octx) {
     for (int i = 0; i < HTP_OP_MAX_OUTPUTS; i++) {
         const struct htp_tensor * t = octx->dsts[i];
-        if (t && by_range(c, t) && dma_writes(octx->op, i)) {
+        if (t && by_range(c, t) && goes_by_dma(octx->op, true, i)) {
             keep_touched(c, octx->ctx, htp_tensor_dirty_all, t);
         } else if (t) {
             const uint32_t start = (uint32_t)t->data;

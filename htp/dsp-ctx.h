@@ -50,8 +50,10 @@ struct coherency {
     uint32_t policy; /* enum wire_coherency */
     uint32_t cap_bytes;
     /* Of the batch that runs: */
-    bool narrow;           /* by role; else as upstream */
-    struct ranges touched; /* what its ops access through the cache */
+    bool narrow;               /* by role; else as upstream */
+    struct ranges touched;     /* what its ops access through the cache */
+    struct ranges overwritten; /* and of that, what they overwrite before they read it */
+    struct ranges needed;      /* and what must not be stale when they begin */
 };
 
 /* What a batch consists of. */

@@ -64,10 +64,6 @@ static AEEResult queue_write(uint32_t bytes, const uint8_t * message) {
     return AEE_SUCCESS;
 }
 
-static AEEResult queue_close(void) {
-    return AEE_SUCCESS;
-}
-
 /* The packet loop, which nothing calls here. */
 static AEEResult queue_read(void) {
     return AEE_EUNSUPPORTED;
@@ -86,7 +82,7 @@ static struct ops ops_of(const struct htp_tensor * tensor, const struct htp_op_d
 }
 
 #define dspqueue_import(id, packets, errors, context, queue) queue_import(packets, queue)
-#define dspqueue_close(queue) queue_close()
+#define dspqueue_close(queue) AEE_SUCCESS
 #define dspqueue_write(queue, flags, n, buffers, bytes, message, timeout) queue_write(bytes, message)
 #define dspqueue_peek(...) queue_read()
 #define dspqueue_read_noblock(...) queue_read()

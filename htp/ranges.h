@@ -48,4 +48,9 @@ static inline void ranges_add(struct ranges * r, uint32_t start, uint32_t end) {
     r->range[i] = (struct range){start, end};
 }
 
+static inline void ranges_clear(struct ranges * r) {
+    r->n    = 0;
+    r->full = false;
+}
+
 #endif

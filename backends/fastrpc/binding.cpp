@@ -1,6 +1,5 @@
 // binding.cpp: upstream's calls, handed to the pool and to the session that they are for.
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>

@@ -68,12 +68,8 @@ Pool::Segment * Pool::add_segment(int heap, uint32_t flags) {
             }
             return nullptr;
         }
-        numbers_[i]         = true;
-        segments_[i]        = std::make_unique<Segment>();
-        segments_[i]->index = i;
-        segments_[i]->base  = base;
-        segments_[i]->bytes = segment_bytes_;
-        segments_[i]->fd    = fd;
+        numbers_[i]  = true;
+        segments_[i] = Owned(new Segment{i, base, segment_bytes_, fd, 0, {}, {}});
         return segments_[i].get();
     }
     return nullptr;

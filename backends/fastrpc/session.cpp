@@ -1,7 +1,6 @@
 #include "session.h"
 
 #include <cstring>
-#include <exception>
 #include <system_error>
 
 #include <AEEStdErr.h>
@@ -31,10 +30,17 @@ Session::Session(int domain, size_t capacity, Table table)
 }
 
 Session::~Session() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    stopping_ = true;
-    changed_.notify_all();
-    lock.unlock();
+    finish();
+}
+
+// Let the worker run what is queued, and end.
+void Session::finish() {
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        stopping_ = true;
+        running_  = false;
+        changed_.notify_all();
+    }
     if (worker_.joinable()) {
         worker_.join();
     }
@@ -69,15 +75,7 @@ int Session::start(remote_handle64 handle, uint32_t id, uint32_t n_hvx, uint32_t
 }
 
 int Session::stop() {
-    {
-        std::lock_guard<std::mutex> lock(mutex_);
-        stopping_ = true;
-        running_  = false;
-        changed_.notify_all();
-    }
-    if (worker_.joinable()) {
-        worker_.join();
-    }
+    finish();
     stopping_ = false;
     return htp_iface_stop(handle_);
 }

@@ -61,6 +61,7 @@ class Session {
         int error;
     };
 
+    void finish();
     void work();
     void execute(Batch & batch);
     void judge(Batch & batch);

@@ -139,7 +139,7 @@ func TestFastRPCLife(t *testing.T) {
 // maintenance finds the statements of the DSP's side that maintain the cache
 // or record what is to be maintained.
 var maintenance = regexp.MustCompile(
-	`(?m)^[ \t]+(?:whole_cache\(\)|hex_l2flush\(|coherency_buffer\(|htp_flush_dirty_ranges\(|htp_tensor_flush_all\(|ranges_add\(|touch\(c|keep_touched\(c|keep\(octx)[^;]*;`)
+	`(?m)^[ \t]+(?:whole_cache\(\)|hex_l2flush\(|coherency_buffer\(|htp_flush_dirty_ranges\(|htp_tensor_flush_all\(|ranges_add\(&c->(?:touched|needed)|need\(c|touch\(c|keep_touched\(c|keep\(octx)[^;]*;`)
 
 // settings are the configurations under which a missing upkeep must show: as
 // shipped, with whole-cache operations in place of long ranges, and as upstream.

@@ -105,7 +105,8 @@ static void inputs() {
     }
 }
 
-// Edges: part of a line is written by an op, the rest by the application. before: the line is in the cache.
+// Edges: part of a line is written by an op, the rest by the application, while the line is in the cache. Lines that
+// the op overwrites whole are not written by the application, which would be for nothing.
 static void edges(size_t offset, size_t n) {
     Tensors t;
     ggml_tensor * whole  = ggml_new_tensor_1d(t.ctx, GGML_TYPE_F16, 512);
@@ -121,12 +122,34 @@ static void edges(size_t offset, size_t n) {
         for (auto & e : background) {
             e = ggml_fp32_to_fp16(static_cast<float>(10 + round));
         }
-        ggml_backend_tensor_set(whole, background.data(), 0, 1024);
+        ggml_backend_tensor_set(whole, background.data(), 0, offset * 2);
+        ggml_backend_tensor_set(whole, background.data(), (offset + n) * 2, 1024 - (offset + n) * 2);
         set(source, 100);
         compute(t.ctx, {part});
         check(all(whole,
                   [&](size_t i) { return i >= offset && i < offset + n ? 100.0f : 10.0f + static_cast<float>(round); }),
               "edge", round);
+    }
+}
+
+// Parts: an op overwrites the middle of what a later one reads, the application the rest. The op between them has the
+// middle cleaned, so that the later one has nothing of its input maintained as produced.
+static void parts() {
+    Tensors t;
+    ggml_tensor * whole   = ggml_new_tensor_1d(t.ctx, GGML_TYPE_F16, 512);
+    ggml_tensor * source  = ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, 128);
+    ggml_tensor * middle  = ggml_cpy(t.ctx, source, ggml_view_1d(t.ctx, whole, 128, 256));
+    ggml_tensor * between = ggml_cpy(t.ctx, middle, ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, 128));
+    ggml_tensor * widened = ggml_cpy(t.ctx, whole, ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, 512));
+    t.allocate();
+    for (int round = 1; round <= 3; round++) {
+        const std::vector<ggml_fp16_t> rest(256, ggml_fp32_to_fp16(static_cast<float>(round)));
+        ggml_backend_tensor_set(whole, rest.data(), 0, 256);
+        ggml_backend_tensor_set(whole, rest.data(), 512, 512);
+        set(source, 100);
+        compute(t.ctx, {between, widened});
+        check(all(widened, [&](size_t i) { return i >= 128 && i < 256 ? 100.0f : static_cast<float>(round); }), "part",
+              round);
     }
 }
 
@@ -218,6 +241,7 @@ int main() {
     inputs();
     edges(40, 88);  // the first line in part
     edges(64, 100); // the last line in part
+    parts();
     gaps();
     weights();
     rows();
