@@ -61,6 +61,11 @@ func Costs(ctx context.Context, o CostOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.target.Close()) }()
 	arms := arm.Resolve(specs, arm.Context{BigCores: s.target.info.BigCores, Embedded: true, Backends: w.backends()})
+	for _, a := range arms {
+		if !s.counted(a) {
+			return usage("arms: %s computes on the CPU; cost counters are the NPU's", a.Label)
+		}
+	}
 	bundles, err := sources.bundles(ctx, arms, bench.Sim)
 	if err != nil {
 		return err
@@ -77,9 +82,6 @@ func Costs(ctx context.Context, o CostOptions) (err error) {
 	var costs []report.Cost
 	for _, f := range files {
 		for _, a := range arms {
-			if !s.counted(a) {
-				return usage("arms: %s computes on the CPU; cost counters are the NPU's", a.Label)
-			}
 			w.Note("counting %s with %s", f.Alias, a.Label)
 			c := report.Cost{Model: f.Alias, Arm: a.Label}
 			if c.PerPrompt, err = s.cost(ctx, a, f.Alias, bench.Test{Prompt: o.Prompt, Depth: o.Depth}, 1); err == nil {

@@ -2,7 +2,6 @@ package phone
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -64,9 +63,7 @@ type guard struct {
 // startGuard starts a guard; links is a folder of symbolic links to remove at
 // the end, or empty.
 func startGuard(links string) (*guard, error) {
-	var id [12]byte
-	rand.Read(id[:])
-	g := &guard{mark: guardMark + "=" + hex.EncodeToString(id[:])}
+	g := &guard{mark: guardMark + "=" + rand.Text()}
 	g.cmd = exec.Command("/bin/sh", "-c", guardScript, "hexab-phone-guard", g.mark, links)
 	g.cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
 	g.cmd.Dir = "/"
