@@ -150,9 +150,9 @@ func BuildDspqueue(ctx context.Context, platform *string) error {
 	return done(harness.Build(ctx, bench.DSPQueue, text(platform)))
 }
 
-// Costs counts what arms ask of the simulated NPU, by prompt and by token (-arms= -models= -prompt= -depth=).
-func Costs(ctx context.Context, arms, models *string, prompt, depth *int) error {
-	o := harness.CostOptions{Arms: text(arms), Models: text(models)}
+// Costs counts what arms ask of the simulated NPU, by prompt and by token (-arms= -models= -prompt= -depth= -direct).
+func Costs(ctx context.Context, arms, models *string, prompt, depth *int, direct *bool) error {
+	o := harness.CostOptions{Arms: text(arms), Models: text(models), Direct: yes(direct)}
 	if prompt != nil {
 		o.Prompt = *prompt
 	}

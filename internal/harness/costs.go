@@ -21,6 +21,9 @@ type CostOptions struct {
 	// Prompt and Depth are the tokens of the prompt and those before it that
 	// are in the KV cache already; zero is costPrompt and none.
 	Prompt, Depth int
+	// Direct counts the bytes that kernels load and store without DMA, too: the
+	// variants are built once more, by a compiler that reports each access.
+	Direct bool
 }
 
 const (
@@ -56,7 +59,9 @@ func Costs(ctx context.Context, o CostOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, sources.Close()) }()
 	s := w.newSession()
-	if s.target, err = w.openTarget(ctx, "sim", sources.wants(specs)); err != nil {
+	want := sources.wants(specs)
+	want.accesses = o.Direct
+	if s.target, err = w.openTarget(ctx, "sim", want); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.target.Close()) }()

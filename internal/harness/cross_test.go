@@ -79,7 +79,7 @@ func crossBuilder(t *testing.T, p bench.Platform, smaller func(bench.Variant, *b
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.simulator(t.Context(), wants{w.known(), []*build.Builder{builder}}); err != nil {
+	if _, err := w.simulator(t.Context(), wants{variants: w.known(), builders: []*build.Builder{builder}}); err != nil {
 		t.Fatal(err)
 	}
 	builder.Provide = nil // no SDK is fetched

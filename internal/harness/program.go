@@ -96,7 +96,7 @@ func openSingle(ctx context.Context, o ProgramOptions, needsModel bool) (one *si
 		builder.Variants = builder.Variants.Application(specs[0].Variant)
 	}
 	one = &single{session: w.newSession()}
-	if one.target, err = w.openTarget(ctx, o.Device, wants{[]bench.Variant{specs[0].Variant}, []*build.Builder{builder}}); err != nil {
+	if one.target, err = w.openTarget(ctx, o.Device, wants{variants: []bench.Variant{specs[0].Variant}, builders: []*build.Builder{builder}}); err != nil {
 		return nil, err
 	}
 	defer func() {

@@ -32,6 +32,8 @@ var npuRuntime = build.Component{
 type wants struct {
 	variants []bench.Variant
 	builders []*build.Builder
+	// accesses has the simulated SDK's compiler report loads and stores.
+	accesses bool
 }
 
 // simulator gives the builders the simulated Hexagon SDK and builds the
@@ -45,7 +47,7 @@ func (w *Workspace) simulator(ctx context.Context, what wants) (vendor []string,
 		return nil, err
 	}
 	for _, b := range what.builders {
-		sdk, err := simsdk.Materialise(ctx, filepath.Join(w.Cache, "simsdk"), simsdk.Options{Repository: b.Project})
+		sdk, err := simsdk.Materialise(ctx, filepath.Join(w.Cache, "simsdk"), simsdk.Options{Repository: b.Project, Accesses: what.accesses})
 		if err != nil {
 			return nil, err
 		}

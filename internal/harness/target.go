@@ -263,7 +263,7 @@ func Phone(ctx context.Context, profile string) error {
 	if err != nil {
 		return err
 	}
-	what := wants{w.known(), []*build.Builder{builder}}
+	what := wants{variants: w.known(), builders: []*build.Builder{builder}}
 	if spec, err := phone.ParseSpec(profile); err == nil && spec.Profile == phoneArm64 {
 		what = wants{} // it has no NPU
 	}

@@ -148,7 +148,7 @@ func (w *Workspace) testEnv(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	vendor, err := w.simulator(ctx, wants{w.known(), []*build.Builder{builder}})
+	vendor, err := w.simulator(ctx, wants{variants: w.known(), builders: []*build.Builder{builder}})
 	if err != nil {
 		return nil, err
 	}

@@ -310,7 +310,7 @@ func Build(ctx context.Context, variant bench.Variant, platform string) error {
 		return err
 	}
 	if p == bench.Sim {
-		if _, err := w.simulator(ctx, wants{[]bench.Variant{variant}, []*build.Builder{builder}}); err != nil {
+		if _, err := w.simulator(ctx, wants{variants: []bench.Variant{variant}, builders: []*build.Builder{builder}}); err != nil {
 			return err
 		}
 	}

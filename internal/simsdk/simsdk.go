@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -29,6 +30,19 @@ type Options struct {
 	// TargetFlags choose the instructions of the libraries built; nil is every machine's: AVX2, FMA and F16C on
 	// x86-64, the base instructions on arm64.
 	TargetFlags []string
+	// Accesses adds AccessFlags.
+	Accesses bool
+}
+
+// AccessFlags have the compiler report each load and store of the optimised program, before registers are allocated, so
+// that spills are none: with them the kernel address sanitizer calls a function for each, and nothing else. The DSP's
+// process counts the bytes that lie in shared buffers (sim/npu/runtime/dsp/access.c).
+var AccessFlags = []string{
+	"-fsanitize=kernel-address",
+	"-mllvm=-asan-instrumentation-with-call-threshold=0", // calls, for accesses of any number
+	"-mllvm=-asan-opt-same-temp=0",                       // each access, also the second of one address
+	"-mllvm=-asan-kernel-mem-intrinsic-prefix=1",         // memcpy, memmove, memset
+	"-mllvm=-asan-stack=0", "-mllvm=-asan-globals=0",     // no other layout of memory
 }
 
 // SDK is a materialised SDK.
@@ -54,6 +68,9 @@ func Materialise(ctx context.Context, cache string, o Options) (*SDK, error) {
 	}
 	if o.TargetFlags == nil {
 		o.TargetFlags = baseline(runtime.GOARCH)
+	}
+	if o.Accesses {
+		o.TargetFlags = slices.Concat(o.TargetFlags, AccessFlags)
 	}
 	cc, err := findCompiler(ctx, o.Clang)
 	if err != nil {

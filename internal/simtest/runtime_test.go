@@ -5,8 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"hexab/internal/simsdk"
 )
 
 // compilers are the compilers that the simulator is built with, in C and C++.
@@ -25,7 +28,8 @@ func TestRuntime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			build := t.TempDir()
 			run(t, "cmake", "-G", "Ninja", "-S", source, "-B", build,
-				"-DCMAKE_C_COMPILER="+compilers[0], "-DCMAKE_CXX_COMPILER="+compilers[1], option)
+				"-DCMAKE_C_COMPILER="+compilers[0], "-DCMAKE_CXX_COMPILER="+compilers[1], option,
+				"-DHEXSIM_ACCESS_FLAGS="+strings.Join(simsdk.AccessFlags, ";"))
 			run(t, "cmake", "--build", build, "--parallel", "2")
 			run(t, "ctest", "--test-dir", build, "--parallel", "2", "--output-on-failure", "--no-tests=error")
 		})

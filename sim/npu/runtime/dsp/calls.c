@@ -43,7 +43,7 @@ static int serve_close(int socket, const struct channel_frame * f) {
     }
     memcpy(&body, f->body, sizeof body);
     int status = skel_close(body.handle);
-    thread_count_hvx();
+    thread_count_own();
     return reply(socket, status, 0, NULL, 0);
 }
 

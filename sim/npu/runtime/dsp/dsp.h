@@ -60,6 +60,18 @@ bool window_find(uintptr_t address, bool near, struct region * found);
 /* "buffer fd 17 +0x1200", "guard 0x40 bytes after VTCM", "no mapping": for people. */
 void window_describe(uintptr_t address, char * text, size_t room);
 
+/* ---- direct access (access.c) ---- */
+
+/* Bytes of shared buffers that a thread has loaded and stored, as far as its libraries report it. */
+struct access {
+    uint64_t loaded, stored;
+};
+
+extern _Thread_local struct access access_of_thread;
+
+/* Pages of the window become part of a shared buffer, or cease to be. */
+void access_pages(uintptr_t base, size_t bytes, bool shared);
+
 /* ---- the DSP's heap (heap.c) ---- */
 
 void * heap_alloc(size_t align, size_t bytes);
@@ -67,6 +79,9 @@ void heap_free(void * block);
 size_t heap_size(const void * block);
 
 /* ---- threads (thread.c) ---- */
+
+/* Counters that threads keep by themselves, since a call for each step would be too slow. */
+enum { DSP_OWN_COUNTERS = 3 };
 
 struct dsp_thread {
     unsigned id; /* qurt_thread_t; 0: a thread of the process itself */
@@ -78,8 +93,9 @@ struct dsp_thread {
     uint8_t * stack_limit; /* below it lies what the device's thread would not have: check; else NULL */
     int priority;
     uint64_t last_line; /* last line maintained: counting */
-    uint64_t * hvx;     /* its hexsim_hvx_instructions while it runs, else NULL */
-    uint64_t hvx_counted;
+    /* While it runs: variables of its own that it adds to; how much of each the counters have. */
+    const uint64_t * own[DSP_OWN_COUNTERS];
+    uint64_t counted[DSP_OWN_COUNTERS];
     pthread_t pthread;
     void (*entry)(void *);
     void * argument;
@@ -94,8 +110,8 @@ void thread_detach(unsigned id);
 /* This thread has come to a point at which it waits for others: who woke it may go on. */
 void thread_waits(void);
 
-/* Add the HVX instructions of the threads that run to the counters. */
-void thread_count_hvx(void);
+/* Add what the threads that run have counted by themselves to the counters. */
+void thread_count_own(void);
 
 /* ---- shared buffers (mapping.c) ---- */
 

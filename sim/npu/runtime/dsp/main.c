@@ -132,7 +132,7 @@ int main(void) {
         status         = serve(&f, &value);
         channel_free(&f);
         if (kind == WIRE_SHUTDOWN) {
-            thread_count_hvx();
+            thread_count_own();
             check_report_end();
         }
         if (answer(status, value) || kind == WIRE_SHUTDOWN) {

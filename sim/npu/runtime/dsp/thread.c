@@ -75,36 +75,45 @@ static void run(void * argument) {
     t->entry(t->argument);
 }
 
-/* With all.lock held: add what the thread has executed since the last time. */
-static void count_hvx(struct dsp_thread * t) {
-    if (t->hvx) {
-        uint64_t n = __atomic_load_n(t->hvx, __ATOMIC_RELAXED);
-        DSP_COUNT(hvx_instructions, n - t->hvx_counted);
-        t->hvx_counted = n;
+static const enum shared_counter own_counters[DSP_OWN_COUNTERS] = {
+    SHARED_hvx_instructions,
+    SHARED_direct_load_bytes,
+    SHARED_direct_store_bytes,
+};
+
+/* With all.lock held: add what the thread has counted since the last time. */
+static void count_own(struct dsp_thread * t) {
+    for (int i = 0; i < DSP_OWN_COUNTERS && t->own[i]; i++) {
+        uint64_t n = __atomic_load_n(t->own[i], __ATOMIC_RELAXED);
+        atomic_fetch_add_explicit(&dsp.counters->counter[own_counters[i]], n - t->counted[i], memory_order_relaxed);
+        t->counted[i] = n;
     }
 }
 
-void thread_count_hvx(void) {
+void thread_count_own(void) {
     pthread_mutex_lock(&all.lock);
     for (unsigned i = 0; i < MAX_THREADS; i++) {
         if (all.slot[i]) {
-            count_hvx(all.slot[i]);
+            count_own(all.slot[i]);
         }
     }
     pthread_mutex_unlock(&all.lock);
 }
 
-/* The variable is of the thread that calls: it is gone once the thread has ended. */
-static void watch_hvx(bool runs) {
+/* The variables are of the thread that calls: they are gone once the thread has ended. */
+static void watch_own(bool runs) {
+    const uint64_t * own[] = {&hexsim_hvx_instructions, &access_of_thread.loaded, &access_of_thread.stored};
     pthread_mutex_lock(&all.lock);
-    count_hvx(self);
-    self->hvx = runs ? &hexsim_hvx_instructions : NULL;
+    count_own(self);
+    for (int i = 0; i < DSP_OWN_COUNTERS; i++) {
+        self->own[i] = runs ? own[i] : NULL;
+    }
     pthread_mutex_unlock(&all.lock);
 }
 
 static void thread_ends(void) {
     thread_waits();
-    watch_hvx(false);
+    watch_own(false);
     dma_thread_end();
     fault_thread_end();
 }
@@ -112,7 +121,7 @@ static void thread_ends(void) {
 __attribute__((noinline)) static void * begin(void * argument) {
     struct dsp_thread * t = argument;
     self                  = t;
-    watch_hvx(true);
+    watch_own(true);
     if (t->name[0]) {
         pthread_setname_np(pthread_self(), t->name);
     }

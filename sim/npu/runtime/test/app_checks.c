@@ -256,7 +256,21 @@ static void off(void) {
     CHECK_EQUAL(app_reported(NULL), 0);
 }
 
-/* HEXSIM_COUNTERS: known work gives known numbers. */
+/* What HEXSIM_COUNTERS says contains each of a list. */
+static void counted(const char * const * want, size_t n) {
+    char text[4096] = "";
+    FILE * f        = fopen(getenv("HEXSIM_COUNTERS"), "r");
+    CHECK(f && fread(text, 1, sizeof text - 1, f) > 0);
+    fclose(f);
+    for (size_t i = 0; i < n; i++) {
+        if (!strstr(text, want[i])) {
+            fprintf(stderr, "no %s in %s", want[i], text);
+            exit(1);
+        }
+    }
+}
+
+/* Known work gives known numbers. */
 static void counters(void) {
     remote_handle64 h = app_open(URI);
     int fd;
@@ -267,23 +281,26 @@ static void counters(void) {
     app_run(h, RUN_WINDOW_CLEAN, -1, 0, 0);
     app_run(h, RUN_INSTRUCTIONS, -1, 0, 1000);
     CHECK_EQUAL(remote_handle64_close(h), 0);
-    char text[4096] = "";
-    FILE * f        = fopen(getenv("HEXSIM_COUNTERS"), "r");
-    CHECK(f && fread(text, 1, sizeof text - 1, f) > 0);
-    fclose(f);
-    const char * want[] = {"\"simulated\":true",
-                           "\"host_maps\":1,\"host_map_bytes\":65536",
-                           "\"dsp_maps\":1,",
-                           "\"dma_descriptors\":2,\"dma_bytes_to_vtcm\":1024,\"dma_bytes_from_vtcm\":0",
-                           "\"cache_clean_invalidate_lines\":512",
-                           "\"hvx_instructions\":7000,",
-                           "\"invokes\":{\"5\":4}"};
-    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
-        if (!strstr(text, want[i])) {
-            fprintf(stderr, "no %s in %s", want[i], text);
-            exit(1);
-        }
-    }
+    static const char * const want[] = {"\"simulated\":true",
+                                        "\"host_maps\":1,\"host_map_bytes\":65536",
+                                        "\"dsp_maps\":1,",
+                                        "\"dma_descriptors\":2,\"dma_bytes_to_vtcm\":1024,\"dma_bytes_from_vtcm\":0",
+                                        "\"cache_clean_invalidate_lines\":512",
+                                        "\"direct_load_bytes\":0,\"direct_store_bytes\":0,",
+                                        "\"hvx_instructions\":7000,",
+                                        "\"invokes\":{\"5\":4}"};
+    counted(want, sizeof want / sizeof want[0]);
+}
+
+/* A library that reports its accesses. */
+static void counters_access(void) {
+    remote_handle64 h = app_open("file:///libaccess-v79.so?test_skel_handle_invoke&_modver=1.0&_dom=cdsp&_session=0");
+    int fd;
+    CHECK(app_buffer(CDSP_DOMAIN_ID, 65536, FASTRPC_MAP_FD_DELAYED, &fd));
+    app_run(h, RUN_ACCESS, fd, 65536, 0);
+    CHECK_EQUAL(remote_handle64_close(h), 0);
+    static const char * const want[] = {"\"direct_load_bytes\":784,\"direct_store_bytes\":1040,"};
+    counted(want, 1);
 }
 
 const struct app_case app_checks[] = {{"check-vtcm", vtcm},
@@ -306,4 +323,5 @@ const struct app_case app_checks[] = {{"check-vtcm", vtcm},
                                       {"check-stack", stack},
                                       {"check-off", off},
                                       {"counters", counters},
+                                      {"counters-access", counters_access},
                                       {NULL, NULL}};

@@ -123,6 +123,24 @@ static struct test_result map_family(const struct test_run * r) {
     DONE(s);
 }
 
+/* Loads of 784 bytes of a shared buffer and stores of 1040, in all ways; memory of its own does not count. */
+static struct test_result direct_access(const struct test_run * r) {
+    typedef int32_t vector __attribute__((vector_size(128)));
+    uint8_t own[256];
+    uint8_t * p = map(r);
+    FAIL_UNLESS(p && r->bytes >= 16384);
+    memcpy(own, p, sizeof own);
+    memset(p + 1024, own[0], 512);
+    uint32_t * word = (uint32_t *)(void *)(p + 4096);
+    for (int i = 0; i < 100; i++) {
+        word[i] += own[i];
+    }
+    vector * v = (vector *)(void *)(p + 8192);
+    v[1]       = v[0];
+    FAIL_UNLESS(HAP_munmap2(p, r->bytes) == 0);
+    DONE(own[1]);
+}
+
 /* Map at value 0, look at value 1, unmap at value 2. */
 static struct test_result map_keep(const struct test_run * r) {
     static uint8_t * kept;
@@ -193,6 +211,8 @@ struct test_result calls_run(const struct test_run * r) {
         return dma_in_thread();
     case RUN_INSTRUCTIONS:
         return instructions(r);
+    case RUN_ACCESS:
+        return direct_access(r);
     case RUN_OWN_STACK:
         return own_stack(r);
     case RUN_MAP_FAMILY:

@@ -37,7 +37,7 @@ struct test_result {
     X(MAP) X(MAP_UNKNOWN) X(MAP_FAMILY) X(MAP_KEEP) X(MAP_FILL) X(CACHE_OPERATIONS)                              \
     X(VTCM) X(VTCM_CLEAN) X(VTCM_USE_AFTER_RELEASE) X(VTCM_PAST_END) X(VTCM_HOLD) X(VTCM_TAKE)                   \
     X(NULL_POINTER) X(ABORT)                                                                                     \
-    X(MEET) X(PRIORITY) X(DMA_IN_THREAD) X(OWN_STACK) X(INSTRUCTIONS)                                            \
+    X(MEET) X(PRIORITY) X(DMA_IN_THREAD) X(OWN_STACK) X(INSTRUCTIONS) X(ACCESS)                                  \
     X(DMA_CLEAN) X(DMA_NEVER_WAITED) X(DMA_SOURCE_WRITTEN) X(DMA_DESTINATION_WRITTEN) X(DMA_OVERLAP)             \
     X(DMA_EARLY_READ) X(DMA_CHAIN)                                                                               \
     X(DMA_SOURCE_IN_FLIGHT) X(DMA_DESTINATION_IN_FLIGHT) X(DMA_DESCRIPTOR_REUSED)                                \

@@ -56,8 +56,10 @@ static_assert(sizeof(struct shared_state) == 40, "shared memory");
     X(cache_clean_lines)      /* dccleana: lines of 128 bytes. The same line and operation by the same thread at */    \
     X(cache_invalidate_lines) /* dcinva        once again (polling) counts once. */                                    \
     X(cache_clean_invalidate_lines) /* dccleaninva */                                                                  \
-    X(hvx_instructions)             /* intrinsics that kernels have executed */                                        \
-    X(hmx_multiplies)               /* HMX instructions by kind */                                                     \
+    X(direct_load_bytes)            /* of shared buffers, without DMA; zero unless the library reports accesses */     \
+    X(direct_store_bytes)                                                                                              \
+    X(hvx_instructions) /* intrinsics that kernels have executed */                                                    \
+    X(hmx_multiplies)   /* HMX instructions by kind */                                                                 \
     X(hmx_multiplied_tiles)                                                                                            \
     X(hmx_stores)                                                                                                      \
     X(hmx_other)
