@@ -14,7 +14,7 @@
  *           activations from the CPU or another session, state of an earlier batch; and lines that an op writes in
  *           part. Invalidated before the first op. Dropped: an op reads what an earlier batch has read; or its output
  *           shares a line with what the application has written since, and the write-back undoes that. Lines that an
- *           op overwrites whole may be stale until then.
+ *           op overwrites whole may be stale until then: an output's memory holds nothing else that anybody wants.
  * produced  What an op writes for a later one: upstream's own ranges, cleaned and invalidated between the ops.
  * outputs   What of these is left at the end: cleaned and invalidated then, for the application to read.
  * by DMA    What kernels access by DMA only, past the cache: the KV cache in SET_ROWS and FLASH_ATTN_EXT, recurrent
