@@ -95,7 +95,7 @@ func (e *InUseError) Error() string {
 	if e.PID > 0 {
 		holder = fmt.Sprintf("process %d", e.PID)
 	}
-	return fmt.Sprintf("the phone's folder %s is in use by the embedded phone of %s: wait for it, end it or choose another folder", e.Folder, holder)
+	return fmt.Sprintf("the phone's folder %s is in use by the embedded phone of %s: wait for it, end it, or name another cache folder (HEXAB_CACHE)", e.Folder, holder)
 }
 
 func holderOf(folder string) int {
