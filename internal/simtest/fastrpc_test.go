@@ -284,11 +284,8 @@ func TestFastRPCOps(t *testing.T) {
 				t.Skip("HEXAB_LONG is not set: only v79; go tool mage testLong runs all")
 			}
 			want, _ := verdicts(t, f.dspqueue, parityOps, parityCases, f.env(f.dspqueue, "HEXSIM_SOC="+soc))
-			environments := [][]string{nil}
-			if soc == "SM8750" {
-				environments = append(environments, []string{"GGML_HEXAGON_FASTRPC_SEGMENT=1"}, []string{"GGML_HEXAGON_FASTRPC_SEGMENT=0"},
-					[]string{"GGML_HEXAGON_FASTRPC_COHERENCY=whole"}, []string{"HEXSIM_CHECK=coherency,vtcm,window"})
-			}
+			environments := [][]string{nil, {"GGML_HEXAGON_FASTRPC_SEGMENT=1"}, {"GGML_HEXAGON_FASTRPC_SEGMENT=0"},
+				{"GGML_HEXAGON_FASTRPC_COHERENCY=whole"}, {"HEXSIM_CHECK=coherency,vtcm,window"}}
 			for _, env := range environments {
 				got, _ := verdicts(t, f.bundle, parityOps, parityCases, f.env(f.bundle, append(slices.Clone(env), "HEXSIM_SOC="+soc)...))
 				for i := range max(len(want), len(got)) {
