@@ -21,7 +21,7 @@
  *           state in GATED_DELTA_NET, tables and rows in GET_ROWS. Nothing, but for the lines that some op of the batch
  *           touches through the cache: these are produced. The KV cache grows with the context, and a token touches a
  *           sliver of it; recurrent state is most of what a hybrid model moves. A kernel that begins to use the cache
- *           for one of them must leave the lists below.
+ *           for one of them must leave the table below.
  *
  * Invalidating always cleans too: an invalidation alone would lose what an op of this batch has just written. Batches
  * of device groups, and those that write weights, are kept as upstream keeps them. */

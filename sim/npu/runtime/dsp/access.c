@@ -16,7 +16,10 @@ static _Atomic uint8_t shared_page[1u << (32 - PAGE_BITS)];
 _Thread_local struct access access_of_thread;
 
 void access_pages(uintptr_t base, size_t bytes, bool shared) {
-    for (uintptr_t page = base >> PAGE_BITS; base <= UINT32_MAX && page <= (base + bytes - 1) >> PAGE_BITS; page++) {
+    if (base > UINT32_MAX) {
+        return; /* an extended buffer: only DMA reaches it */
+    }
+    for (uintptr_t page = base >> PAGE_BITS; page <= (base + bytes - 1) >> PAGE_BITS; page++) {
         atomic_store_explicit(&shared_page[page], shared, memory_order_relaxed);
     }
 }

@@ -132,7 +132,9 @@ static void * map(size_t bytes, int fd, enum region_kind kind, int app_fd, const
         at = from ? place_low(from, to, bytes, fd) : place_high(bytes, fd);
         if (at) {
             insert(at, bytes, kind, app_fd, name);
-            access_pages(at, bytes, kind == REGION_BUFFER);
+            if (kind == REGION_BUFFER) {
+                access_pages(at, bytes, true);
+            }
         }
     }
     pthread_mutex_unlock(&w.lock);
@@ -156,7 +158,9 @@ void window_unmap(void * base) {
     pthread_mutex_lock(&w.lock);
     for (size_t i = 0; i < w.n; i++) {
         if (w.region[i].base == (uintptr_t)base) {
-            access_pages(w.region[i].base, w.region[i].bytes, false);
+            if (w.region[i].kind == REGION_BUFFER) {
+                access_pages(w.region[i].base, w.region[i].bytes, false);
+            }
             munmap(base, w.region[i].bytes);
             memmove(&w.region[i], &w.region[i + 1], (w.n - i - 1) * sizeof w.region[0]);
             w.n--;
