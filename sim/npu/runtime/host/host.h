@@ -85,7 +85,7 @@ int pd_thread_params(int effective_domain, int priority, int stack_bytes);
 /* The calling thread's call connection; -1 when the process is gone. */
 int pd_call_socket(struct pd * pd);
 
-/* After a failure on a call connection. */
+/* After a failure on a connection: ends the process and returns when its end was said, or after a few seconds. */
 void pd_note_dead(struct pd * pd);
 
 /* Ask all processes to end, and wait for their ends for a moment: so their time is counted as the application's. */

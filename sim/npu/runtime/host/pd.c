@@ -75,7 +75,8 @@ static void say_how(const struct pd * pd, int status, bool known) {
     fprintf(stderr, "hexsim: DSP process %d (domain %u, session %u) %s\n", (int)pd->pid, pd->domain, pd->session, how);
 }
 
-void pd_note_dead(struct pd * pd) {
+/* From here on nobody waits for the process. */
+static void mark_dead(struct pd * pd) {
     if (atomic_exchange(&pd->dead, true)) {
         return;
     }
@@ -87,11 +88,37 @@ void pd_note_dead(struct pd * pd) {
         ring_wake_all(q->ring);
     }
     pthread_mutex_unlock(&pd->lock);
+}
+
+static void await_reaping(struct pd * pd, const struct timespec * until) {
+    int late = 0;
+    pthread_mutex_lock(&pd->lock);
+    while (!pd->reaped && !late) {
+        late = pthread_cond_timedwait(&pd->reaping, &pd->lock, until);
+    }
+    pthread_mutex_unlock(&pd->lock);
+}
+
+static struct timespec reaping_ends(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += REAPING_SECONDS;
+    return until;
+}
+
+void pd_note_dead(struct pd * pd) {
+    if (atomic_load(&pd->dead)) {
+        return;
+    }
     pthread_mutex_lock(&pd->closing_lock);
     if (pd->control >= 0) {
         shutdown(pd->control, SHUT_RDWR); /* ends a process that does not make sense any more */
     }
     pthread_mutex_unlock(&pd->closing_lock);
+    /* An application may end at the error that it is about to get: how the process ended must be said before. */
+    struct timespec until = reaping_ends();
+    await_reaping(pd, &until);
+    mark_dead(pd);
 }
 
 /* ---- start ---- */
@@ -164,10 +191,10 @@ static void * keeper(void * argument) {
         got = waitpid(pd->pid, &status, 0);
     } while (got < 0 && errno == EINTR);
     say_how(pd, status, got == pd->pid);
-    pd_note_dead(pd);
+    mark_dead(pd);
     pthread_mutex_lock(&pd->lock);
     pd->reaped = true;
-    pthread_cond_signal(&pd->reaping);
+    pthread_cond_broadcast(&pd->reaping);
     pthread_mutex_unlock(&pd->lock);
     pthread_mutex_lock(&pd->control_lock);
     pthread_mutex_lock(&pd->closing_lock);
@@ -429,16 +456,8 @@ void pd_shutdown_all(void) {
             pd_request(pd, WIRE_SHUTDOWN, NULL, 0, NULL, 0, NULL);
         }
     }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += REAPING_SECONDS;
+    struct timespec until = reaping_ends();
     for (size_t i = 0; i < all.n; i++) {
-        struct pd * pd = all.list[i];
-        int late       = 0;
-        pthread_mutex_lock(&pd->lock);
-        while (!pd->reaped && !late) {
-            late = pthread_cond_timedwait(&pd->reaping, &pd->lock, &until);
-        }
-        pthread_mutex_unlock(&pd->lock);
+        await_reaping(all.list[i], &until);
     }
 }

@@ -254,6 +254,33 @@ static void killed(void) {
     died(h, app_run_status(h, RUN_HEAP));
 }
 
+/* An application may end at the first error that it gets from a DSP that is gone: how the DSP ended is said by then. */
+static void end_said(void) {
+    char said[256], want[64];
+    int fd, err = dup(STDERR_FILENO), pipes[2];
+    uint8_t * p = rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, 4096);
+    fd          = rpcmem_to_fd(p);
+    CHECK(err >= 0);
+    for (int i = 0; i < 60; i++) {
+        remote_handle64 h = app_open(URI);
+        pid_t dsp         = app_dsp_pid();
+        CHECK(!pipe(pipes) && dup2(pipes[1], STDERR_FILENO) >= 0);
+        CHECK(!kill(dsp, SIGKILL));
+        int status = i % 2 ? app_run_status(h, RUN_HEAP) : fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD);
+        CHECK(dup2(err, STDERR_FILENO) >= 0 && !close(pipes[1]));
+        ssize_t n = read(pipes[0], said, sizeof said - 1); /* this side of the pipe has no writer left */
+        CHECK(!close(pipes[0]));
+        said[n < 0 ? 0 : n] = 0;
+        CHECK_EQUAL(status, AEE_ECONNRESET);
+        snprintf(want, sizeof want, "DSP process %d (domain 3, session 0) killed by signal 9", (int)dsp);
+        if (!strstr(said, want)) {
+            fprintf(stderr, "round %d: no \"%s\" in \"%s\"\n", i, want, said);
+            exit(1);
+        }
+        CHECK_EQUAL(remote_handle64_close(h), AEE_ECONNRESET);
+    }
+}
+
 /* HEXSIM_FAULT=exit:2 */
 static void planned(void) {
     remote_handle64 h = app_open(URI);
@@ -309,6 +336,7 @@ const struct app_case app_calls[] = {{"open-missing", open_missing},
                                      {"crash", crash},
                                      {"abort", aborts},
                                      {"killed", killed},
+                                     {"end-said", end_said},
                                      {"planned", planned},
                                      {"reaped", reaped},
                                      {"forked", forked},
