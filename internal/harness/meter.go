@@ -174,19 +174,27 @@ func (m *meter) wipe() {
 // tick draws the bar anew every second until the context ends, so that a long
 // launch is seen to go on. stop waits for the last drawing.
 func (m *meter) tick(ctx context.Context) (stop func()) {
+	return every(ctx, time.Second, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.draw()
+	})
+}
+
+// every calls do again and again until the context ends or stop is called,
+// which waits for the last call.
+func every(ctx context.Context, interval time.Duration, do func()) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		ticker := time.NewTicker(time.Second)
+		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				m.mu.Lock()
-				m.draw()
-				m.mu.Unlock()
+				do()
 			}
 		}
 	})

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -264,7 +263,8 @@ func (s *session) operations(ctx context.Context, a bench.Arm, o OpsOptions, lim
 	defer cancel()
 	out := &cappedBuffer{limit: maxOpsOutput}
 	tail := &tailWriter{}
-	counter := &caseCounter{note: s.w.Note, last: time.Now()}
+	counter := newCaseCounter(s.w.Note, time.Now)
+	defer every(ctx, silence/2, counter.remind)()
 	exit, err := s.target.Run(timed, device.Command{
 		Script: script, Stdout: io.MultiWriter(out, counter, log), Stderr: io.MultiWriter(tail, log),
 	})
@@ -325,20 +325,3 @@ func opsLost(ctx context.Context, err, parse error) error {
 
 // maxOpsOutput bounds what is kept of the report: all cases are about 3 MiB.
 const maxOpsOutput = 64 << 20
-
-// caseCounter tells every few seconds how far the cases have come.
-type caseCounter struct {
-	note  func(format string, args ...any)
-	last  time.Time
-	cases int
-}
-
-func (c *caseCounter) Write(p []byte) (int, error) {
-	c.cases += bytes.Count(p, []byte("): "))
-	if time.Since(c.last) >= 5*time.Second {
-		c.last = time.Now()
-		op, _, _ := strings.Cut(strings.TrimSpace(string(p)), "(")
-		c.note("%d cases, now %.40s", c.cases, op)
-	}
-	return len(p), nil
-}
