@@ -59,8 +59,10 @@ type Finding struct {
 	Summary string
 	// Upstream are places in llama.cpp, as path:line.
 	Upstream []string
-	// Cases are those that it explains.
-	Cases []Cases
+	// Cases are those that it explains, Reports those of the checkers. One of
+	// the two may be missing.
+	Cases   []Cases
+	Reports []Report
 }
 
 // Cases are cases of one operation that a finding explains.
@@ -74,8 +76,39 @@ type Cases struct {
 	// none is known to.
 	AlwaysFail *regexp.Regexp
 	// Fails are the parameters of those that fail with the list's seed in the
-	// list's slices.
+	// list's slices, without checkers.
 	Fails []string
+}
+
+// Report is a report of the simulator's checkers that a finding explains, in
+// runs of one operation.
+type Report struct {
+	Archs []int
+	Op    string
+	// Params matches the parameters of a case that has to be in the run, from
+	// the first to the last character; nil: any.
+	Params *regexp.Regexp
+	// Says matches the whole report, which begins with the checker's name.
+	Says *regexp.Regexp
+}
+
+func (r Report) in(arch int, ran []Outcome) bool {
+	return slices.Contains(r.Archs, arch) && slices.ContainsFunc(ran, func(o Outcome) bool {
+		return o.Op == r.Op && (r.Params == nil || r.Params.MatchString(o.Params))
+	})
+}
+
+// ExplainReport returns the finding that explains a checker's report on the
+// architecture in a run of such cases.
+func (l List) ExplainReport(arch int, ran []Outcome, report string) (Finding, bool) {
+	for _, f := range l.Findings {
+		for _, r := range f.Reports {
+			if r.in(arch, ran) && r.Says.MatchString(report) {
+				return f, true
+			}
+		}
+	}
+	return Finding{}, false
 }
 
 func (c Cases) covers(arch int, op string) bool {

@@ -22,6 +22,11 @@ findings:
         may_fail: type=f16,.*
         always_fail: type=f16,ne=\[[1-2],.*
         fails: ["type=f16,ne=[1,1]", "type=f16,ne=[2,2]"]
+    reports:
+      - archs: [73]
+        op: DIV
+        params: type=f16,.*
+        says: "dma: overlap: .*; in op_div, .*"
 `
 
 func parse(t *testing.T, text string) List {
@@ -66,6 +71,31 @@ func TestExplain(t *testing.T) {
 		f, ok := l.Explain(c.arch, c.op, c.params)
 		if f.Name != c.want || ok != (c.want != "") {
 			t.Errorf("v%d %s(%s): %q %v", c.arch, c.op, c.params, f.Name, ok)
+		}
+	}
+}
+
+// TestExplainReport: a report is explained where a case of the finding ran.
+func TestExplainReport(t *testing.T) {
+	l := parse(t, good)
+	ran := []Outcome{{Op: "ADD", Params: "type=f16"}, {Op: "DIV", Params: "type=f16,ne=[1,1]"}}
+	const report = "dma: overlap: text: 0x1, 2 bytes: buffer; in op_div, thread t"
+	for _, c := range []struct {
+		arch int
+		ran  []Outcome
+		text string
+		want string
+	}{
+		{73, ran, report, "coarse-inverse"},
+		{79, ran, report, ""},
+		{73, ran[:1], report, ""},
+		{73, []Outcome{{Op: "DIV", Params: "type=f32,ne=[1,1]"}}, report, ""},
+		{73, ran, "x " + report, ""}, // the whole text must match
+		{73, ran, "dma: overlap: in op_add", ""},
+	} {
+		f, ok := l.ExplainReport(c.arch, c.ran, c.text)
+		if f.Name != c.want || ok != (c.want != "") {
+			t.Errorf("v%d %q after %v: %q %v", c.arch, c.text, c.ran, f.Name, ok)
 		}
 	}
 }
@@ -154,9 +184,12 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{"", "list.yaml:1: the file is empty"},
+		{good[:strings.Index(good, "    cases:")], "list.yaml:6: a finding has neither cases nor reports"},
+		{change(`says: "dma: overlap: .*; in op_div, .*"`, `says: "("`), `list.yaml:20: "(" is not a regular expression`},
+		{change("        says:", "        say:"), "list.yaml:20: a report has no key \"say\""},
 		{"- 1\n", "list.yaml:1: the list is not a mapping"},
 		{"seed: [\n", "list.yaml:1: did not find expected node content"},
-		{good + "---\na: 1\n", "list.yaml:16: there is more after the first document"},
+		{good + "---\na: 1\n", "list.yaml:21: there is more after the first document"},
 		{change("seed: 1", "seed: -1"), `list.yaml:1: "-1" is not a whole number`},
 		{change("seed: 1\n", ""), "list.yaml:1: the list lacks seed"},
 		{change("seed: 1", "seed: 1\nseeds: 2"), `list.yaml:2: the list has no key "seeds"`},

@@ -225,8 +225,12 @@ func (p *parser) finding(n *yaml.Node) (f Finding) {
 	p.fields(n, "a finding", map[string]read{
 		"name": p.text(&f.Name, nameForm), "fault": p.text(&fault, faultForm), "summary": p.text(&f.Summary, summaryForm),
 		"upstream": list(p, &f.Upstream, func(n *yaml.Node) (place string) { p.text(&place, placeForm)(n); return place }),
-		"cases":    list(p, &f.Cases, p.cases),
+		"cases?":   list(p, &f.Cases, p.cases),
+		"reports?": list(p, &f.Reports, p.report),
 	})
+	if n.Kind == yaml.MappingNode && len(f.Cases)+len(f.Reports) == 0 {
+		p.fail(n, "a finding has neither cases nor reports")
+	}
 	f.Fault = Fault(fault)
 	return f
 }
@@ -236,7 +240,7 @@ func (p *parser) cases(n *yaml.Node) (c Cases) {
 	p.fields(n, "cases", map[string]read{
 		"archs": p.archs(&c.Archs), "op": p.text(&c.Op, opForm), "may_fail": p.pattern(&c.MayFail),
 		"always_fail?": p.pattern(&c.AlwaysFail),
-		"fails": list(p, &c.Fails, func(n *yaml.Node) (params string) {
+		"fails?": list(p, &c.Fails, func(n *yaml.Node) (params string) {
 			nodes = append(nodes, n)
 			p.text(&params, paramsForm)(n)
 			return params
@@ -248,6 +252,13 @@ func (p *parser) cases(n *yaml.Node) (c Cases) {
 		}
 	}
 	return c
+}
+
+func (p *parser) report(n *yaml.Node) (r Report) {
+	p.fields(n, "a report", map[string]read{
+		"archs": p.archs(&r.Archs), "op": p.text(&r.Op, opForm), "params?": p.pattern(&r.Params), "says": p.pattern(&r.Says),
+	})
+	return r
 }
 
 // consistent looks for what no part shows alone: names and cases that are

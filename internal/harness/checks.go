@@ -3,11 +3,13 @@ package harness
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 
+	"hexab/internal/backendops"
 	"hexab/internal/bench"
 )
 
@@ -34,11 +36,12 @@ func withChecks(spec, checks string) (string, error) {
 	return spec + separator + "env.HEXSIM_CHECK=" + strings.ReplaceAll(checks, ",", `\,`), nil
 }
 
-// checkerLine is one finding in a log.
-var checkerLine = regexp.MustCompile(`^hexsim: (coherency|dma|vtcm|sharing|window|stack): `)
+// checkerLine is a report in a log. It may stand behind what the program had
+// written without a line end: the two outputs share the log.
+var checkerLine = regexp.MustCompile(`hexsim: ((?:coherency|dma|vtcm|sharing|window|stack): .*)`)
 
-// checkerFindings are the findings in a log, each with its line end.
-func checkerFindings(log string) (found []string, err error) {
+// checkerReports are the reports in a log, without "hexsim: ".
+func checkerReports(log string) (found []string, err error) {
 	f, err := os.Open(log)
 	if err != nil {
 		return nil, err
@@ -47,9 +50,28 @@ func checkerFindings(log string) (found []string, err error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if checkerLine.MatchString(lines.Text()) {
-			found = append(found, strings.TrimSpace(lines.Text())+"\n")
+		if m := checkerLine.FindStringSubmatch(lines.Text()); m != nil {
+			found = append(found, strings.TrimSpace(m[1]))
 		}
 	}
 	return found, lines.Err()
+}
+
+// writeReports prints the checkers' reports, those that a finding explains
+// apart, and counts the others. expected is nil where none is.
+func writeReports(to io.Writer, checks string, reports []string, expected *expectation, r backendops.Report) (unexplained int) {
+	var known, unknown strings.Builder
+	for _, report := range reports {
+		if name := expected.explains(r, report); name != "" {
+			fmt.Fprintf(&known, "- %s: %s\n", name, report)
+		} else {
+			fmt.Fprintf(&unknown, "- %s\n", report)
+			unexplained++
+		}
+	}
+	fmt.Fprintf(to, "\nReports of the checkers (%s): %d, of which %d expected (sim/findings)\n%s", checks, len(reports), len(reports)-unexplained, unknown.String())
+	if known.Len() > 0 {
+		fmt.Fprintf(to, "Expected reports\n%s", known.String())
+	}
+	return unexplained
 }

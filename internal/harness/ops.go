@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"hexab/internal/bench"
 	"hexab/internal/device"
 	"hexab/internal/diagnose"
-	"hexab/internal/findings"
 	"hexab/internal/report"
 )
 
@@ -114,10 +112,11 @@ func Ops(ctx context.Context, o OpsOptions) (err error) {
 	if failure != nil {
 		title = "INCOMPLETE " + title
 	}
-	known, err := one.known(r)
+	expected, err := one.expected(r)
 	if err != nil {
 		return err
 	}
+	known := expected.failures(r)
 	if failure == nil || len(r.Cases) > 0 {
 		if _, err := w.Out.Write(report.Operations(r, known, title, where.Simulated, w.reportOptions())); err != nil {
 			return err
@@ -131,97 +130,21 @@ func Ops(ctx context.Context, o OpsOptions) (err error) {
 	if failure != nil {
 		return failure
 	}
-	found, err := checkerFindings(log.Name())
-	if err != nil {
-		return err
-	}
-	if o.Check != "" {
-		fmt.Fprintf(w.Out, "%d findings of the checkers (%s)\n%s", len(found), o.Check, strings.Join(found, ""))
+	unexplained := 0
+	if checks := one.arm.Settings["env.HEXSIM_CHECK"]; checks != "" {
+		reports, err := checkerReports(log.Name())
+		if err != nil {
+			return err
+		}
+		unexplained = writeReports(w.Out, checks, reports, expected, r)
 	}
 	if err := casesError(r, known, backend); err != nil {
 		return err
 	}
-	if len(found) > 0 {
-		return fmt.Errorf("the checkers found %d faults", len(found))
+	if unexplained > 0 {
+		return fmt.Errorf("the checkers reported %d faults that %s does not explain", unexplained, findingsFile)
 	}
 	return nil
-}
-
-// casesError is for a whole report: whether cases failed that were not expected
-// to, or passed that were expected to fail.
-func casesError(r backendops.Report, known *report.KnownFailures, backend string) error {
-	total := r.Total()
-	failed, passing := total.Failed, 0
-	if known != nil {
-		for _, f := range known.Findings {
-			failed -= len(f.Cases)
-		}
-		passing = len(known.Passing)
-	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d cases failed on %s", failed, total.Passed+total.Failed, backend)
-	}
-	if passing > 0 {
-		return fmt.Errorf("%d cases passed on %s that %s says fail for all data: correct the list", passing, backend, findingsFile)
-	}
-	return nil
-}
-
-const (
-	// findingsFile lists the failures expected of the simulated NPU, from the
-	// checkout's root.
-	findingsFile = "sim/findings/expected.yaml"
-	// defaultSoC is the chip that the simulated NPU is without HEXSIM_SOC.
-	defaultSoC = "SM8750"
-)
-
-// known holds a report of the simulated NPU against the list of expected
-// failures; nil on all else: what a real device fails is never excused.
-func (s *single) known(r backendops.Report) (*report.KnownFailures, error) {
-	if r.Mode != backendops.Test || !s.counted(s.arm) {
-		return nil, nil
-	}
-	soc := cmp.Or(s.arm.Settings["env.HEXSIM_SOC"], defaultSoC)
-	arch := device.HexagonArch(soc)
-	if arch == 0 {
-		return nil, nil // the run has failed already
-	}
-	data, err := os.ReadFile(filepath.Join(s.w.Root, findingsFile))
-	if err != nil {
-		return nil, err
-	}
-	list, err := findings.Parse(findingsFile, data)
-	if err != nil {
-		return nil, err
-	}
-	return knownFailures(list, arch, r), nil
-}
-
-func knownFailures(list findings.List, arch int, r backendops.Report) *report.KnownFailures {
-	var outcomes []findings.Outcome
-	for _, c := range r.Cases {
-		if c.Status != backendops.Unsupported {
-			outcomes = append(outcomes, findings.Outcome{Op: c.Op, Params: c.Params, Failed: c.Status == backendops.Failed, Detail: c.Detail})
-		}
-	}
-	judgement, known := list.Judge(arch, outcomes), &report.KnownFailures{}
-	for _, f := range list.Findings {
-		entry := report.KnownFailure{Name: f.Name, Summary: f.Summary}
-		for _, e := range judgement.Expected {
-			if e.Finding.Name == f.Name {
-				entry.Cases = append(entry.Cases, backendops.Case{Op: e.Outcome.Op, Params: e.Outcome.Params})
-			}
-		}
-		if len(entry.Cases) > 0 {
-			known.Findings = append(known.Findings, entry)
-		}
-	}
-	for _, d := range judgement.Differences {
-		if !d.Outcome.Failed {
-			known.Passing = append(known.Passing, d.String())
-		}
-	}
-	return known
 }
 
 func described(text string) string {
