@@ -290,7 +290,7 @@ func Profile(log, against, trace *string, simulated *bool) error {
 // Check runs vet, staticcheck, the format check and the unit tests.
 func Check(ctx context.Context) error { return done(harness.Check(ctx)) }
 
-// Test runs all tests, the heavy ones with real builds and real launches too (-install gets first what the machine lacks).
+// Test runs all tests, the heavy ones with real builds and real launches too (-install gets what the machine lacks without asking).
 func Test(ctx context.Context, install *bool) error {
 	return done(harness.Test(ctx, false, yes(install)))
 }

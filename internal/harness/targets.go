@@ -96,17 +96,16 @@ func (w *Workspace) goTool(ctx context.Context, env []string, args ...string) er
 }
 
 // Test runs all tests; long adds those that take many minutes each. Heavy tests
-// find what they need in the environment. install first gets what the machine
-// lacks, without asking: else what needs it is skipped.
+// find what they need in the environment. What the machine lacks is got first;
+// install does not ask.
 func Test(ctx context.Context, long, install bool) error {
 	w, err := Open()
 	if err != nil {
 		return err
 	}
-	if w.install = install; install {
-		if _, err := w.machine().Ensure(ctx, w.Cache, w.allNeeds()...); err != nil {
-			return err
-		}
+	w.install = install
+	if _, err := w.machine().Ensure(ctx, w.Cache, w.testNeeds()...); err != nil {
+		return err
 	}
 	if err := Check(ctx); err != nil {
 		return err

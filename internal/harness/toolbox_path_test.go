@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestToolsTellWhatIsWrongWithAPath gives every tool that takes a path each kind
@@ -104,7 +105,8 @@ func TestToolsTellWhatIsWrongWithAPath(t *testing.T) {
 	}
 }
 
-// asOrdinaryUser runs f without root's right to read everything.
+// asOrdinaryUser runs f without root's right to pass over permissions. The user
+// stays the same: the checkout may be in a folder that is only root's.
 func asOrdinaryUser(t *testing.T, f func() error) error {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -113,11 +115,23 @@ func asOrdinaryUser(t *testing.T, f func() error) error {
 	result := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for good: the thread ends with the goroutine
-		if err := syscall.Setfsuid(65534); err != nil {
+		if err := dropOverride(); err != nil {
 			result <- err
 			return
 		}
 		result <- f()
 	}()
 	return <-result
+}
+
+// dropOverride takes the capabilities away that pass over permissions, from
+// this thread alone (capabilities(7)).
+func dropOverride() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return err
+	}
+	sets[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH
+	return unix.Capset(&header, &sets[0])
 }

@@ -202,9 +202,14 @@ func (w *Workspace) needs() []host.Need {
 	return needs
 }
 
-// allNeeds are what every platform and every test takes from the machine.
+// allNeeds are what every platform takes from the machine.
 func (w *Workspace) allNeeds() []host.Need {
 	return append(w.needs(), host.CCache, host.Clang19, host.CrossArm64, host.QEMU, host.SSH, host.NPM)
+}
+
+// testNeeds are what the tests take.
+func (w *Workspace) testNeeds() []host.Need {
+	return append(w.allNeeds(), host.Sanitizers, host.LLVMTools, host.SSHServer, host.Processes)
 }
 
 // Source provides the llama.cpp sources.

@@ -34,6 +34,9 @@ type Need struct {
 	Args []string
 	// AtLeast is the oldest version that will do, as "3.25"; empty is any.
 	AtLeast string
+	// Links are options with which the first program, a compiler, must make a
+	// program; nil does not try.
+	Links []string
 	// Packages is what to install, by package manager: "apt", "dnf", "pacman",
 	// "apk".
 	Packages map[string][]string
@@ -71,6 +74,16 @@ var (
 		Packages: every("ccache"), Why: "to compile once what several builds share"}
 	NPM = Need{Tool: "npm", Programs: [][]string{{"npm"}}, Args: []string{"--version"},
 		Packages: withCertificates("npm"), Why: "to fetch llama.cpp where GitHub is out of reach"}
+	// Sanitizers are a package of their own on Debian and Ubuntu.
+	Sanitizers = Need{Tool: "clang 19's sanitizers", Programs: [][]string{{"clang-19"}}, Links: []string{"-fsanitize=address"},
+		Packages: map[string][]string{"apt": {"clang-19", "libclang-rt-19-dev"}, "dnf": {"clang", "compiler-rt"}, "pacman": {"clang", "compiler-rt"}, "apk": {"clang19", "compiler-rt"}},
+		Why:      "to test under sanitizers"}
+	LLVMTools = Need{Tool: "LLVM's tools", Programs: [][]string{{"llvm-objdump-19"}, {"llvm-symbolizer-19"}},
+		Packages: map[string][]string{"apt": {"llvm-19"}, "dnf": {"llvm"}, "pacman": {"llvm"}, "apk": {"llvm19"}}, Why: "to test reports against LLVM's own"}
+	SSHServer = Need{Tool: "OpenSSH server", Programs: [][]string{{"sshd", "/usr/sbin/sshd"}},
+		Packages: map[string][]string{"apt": {"openssh-server"}, "dnf": {"openssh-server"}, "pacman": {"openssh"}, "apk": {"openssh-server"}}, Why: "to test what reaches Linux boards"}
+	Processes = Need{Tool: "pgrep", Programs: [][]string{{"pgrep"}},
+		Packages: map[string][]string{"apt": {"procps"}, "dnf": {"procps-ng"}, "pacman": {"procps-ng"}, "apk": {"procps"}}, Why: "to test what becomes of processes"}
 )
 
 func every(name string) map[string][]string {
@@ -240,8 +253,24 @@ func (m Machine) find(ctx context.Context, n Need) (Found, error) {
 			return f, nil
 		}
 	}
+	if n.Links != nil {
+		if err := m.links(ctx, f.Paths[0], n.Links); err != nil {
+			if ctx.Err() != nil {
+				return f, err
+			}
+			f.Problem = fmt.Sprintf("%s makes no program with %s", n.Programs[0][0], strings.Join(n.Links, " "))
+			return f, nil
+		}
+	}
 	f.OK = true
 	return f, nil
+}
+
+// links makes a program and throws it away.
+func (m Machine) links(ctx context.Context, compiler string, options []string) error {
+	args := append(slices.Clone(options), "-x", "c", "-", "-o", "/dev/null")
+	_, err := m.run(ctx, proc.Command{Path: compiler, Args: args, Stdin: strings.NewReader("int main(void) { return 0; }\n")})
+	return err
 }
 
 var versionPattern = regexp.MustCompile(`\d+(\.\d+)+|\b\d+\b`)

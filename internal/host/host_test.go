@@ -42,6 +42,8 @@ func (f *machine) run(_ context.Context, c proc.Command) (proc.Result, error) {
 		}
 	} else if slices.Contains(words, "update") {
 		f.ran = append(f.ran, line)
+	} else if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-fsanitize") }); i > 0 && f.has["sanitizers"] == "" {
+		return proc.Result{ExitCode: 1}, errors.New(line + ": exit status 1: cannot find libclang_rt")
 	} else if c.Stdout != nil {
 		_, _ = io.WriteString(c.Stdout, f.has[strings.TrimPrefix(c.Path, "/usr/bin/")])
 	}
@@ -101,6 +103,21 @@ func TestRootGetsWhatIsMissing(t *testing.T) {
 	f.ran = nil
 	if _, err := m.Ensure(t.Context(), "/", Git, CMake); err != nil || f.ran != nil {
 		t.Errorf("nothing is missing, yet ran %q, %v", f.ran, err)
+	}
+}
+
+// A compiler without its sanitizers lacks something, and gets it.
+func TestSanitizers(t *testing.T) {
+	f := debian()
+	f.has["clang-19"] = "19.1.7\n"
+	f.inApt["libclang-rt-19-dev"] = map[string]string{"sanitizers": "yes"}
+	m := f.seen(false)
+	report, err := m.Check(t.Context(), "/", Sanitizers)
+	if missing := report.Missing(); err != nil || len(missing) != 1 || missing[0].Problem != "clang-19 makes no program with -fsanitize=address" {
+		t.Errorf("%+v, %v", missing, err)
+	}
+	if report, err = f.seen(true).Ensure(t.Context(), "/", Sanitizers); err != nil || len(report.Missing()) != 0 {
+		t.Errorf("%+v, %v", report.Missing(), err)
 	}
 }
 
