@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"hexab/internal/backendops"
 )
 
 // Fault says whose a finding is.
@@ -172,6 +174,16 @@ type Outcome struct {
 	Failed     bool
 	// Detail is what the program said of a failure.
 	Detail string
+}
+
+// Outcomes are the cases of a report that the backend supports.
+func Outcomes(r backendops.Report) (list []Outcome) {
+	for _, c := range r.Cases {
+		if c.Status != backendops.Unsupported {
+			list = append(list, Outcome{Op: c.Op, Params: c.Params, Failed: c.Status == backendops.Failed, Detail: c.Detail})
+		}
+	}
+	return list
 }
 
 // Difference is a case that came out in another way than the list says.

@@ -11,6 +11,7 @@ import (
 
 	"hexab/internal/backendops"
 	"hexab/internal/bench"
+	"hexab/internal/findings"
 )
 
 // checkers are those of the simulated NPU (HEXSIM_CHECK).
@@ -61,8 +62,9 @@ func checkerReports(log string) (found []string, err error) {
 // apart, and counts the others. expected is nil where none is.
 func writeReports(to io.Writer, checks string, reports []string, expected *expectation, r backendops.Report) (unexplained int) {
 	var known, unknown strings.Builder
+	ran := findings.Outcomes(r)
 	for _, report := range reports {
-		if name := expected.explains(r, report); name != "" {
+		if name := expected.explains(ran, report); name != "" {
 			fmt.Fprintf(&known, "- %s: %s\n", name, report)
 		} else {
 			fmt.Fprintf(&unknown, "- %s\n", report)

@@ -69,22 +69,13 @@ func (s *single) expected(r backendops.Report) (*expectation, error) {
 	return &expectation{list, arch}, nil
 }
 
-func outcomes(r backendops.Report) (list []findings.Outcome) {
-	for _, c := range r.Cases {
-		if c.Status != backendops.Unsupported {
-			list = append(list, findings.Outcome{Op: c.Op, Params: c.Params, Failed: c.Status == backendops.Failed, Detail: c.Detail})
-		}
-	}
-	return list
-}
-
 // explains gives the name of the finding that explains a checker's report in
-// such a run; empty when there is none.
-func (e *expectation) explains(r backendops.Report, report string) string {
+// a run of such cases; empty when there is none.
+func (e *expectation) explains(ran []findings.Outcome, report string) string {
 	if e == nil {
 		return ""
 	}
-	f, _ := e.list.ExplainReport(e.arch, outcomes(r), report)
+	f, _ := e.list.ExplainReport(e.arch, ran, report)
 	return f.Name
 }
 
@@ -93,7 +84,7 @@ func (e *expectation) failures(r backendops.Report) *report.KnownFailures {
 	if e == nil {
 		return nil
 	}
-	judgement, known := e.list.Judge(e.arch, outcomes(r)), &report.KnownFailures{}
+	judgement, known := e.list.Judge(e.arch, findings.Outcomes(r)), &report.KnownFailures{}
 	for _, f := range e.list.Findings {
 		entry := report.KnownFailure{Name: f.Name, Summary: f.Summary}
 		for _, e := range judgement.Expected {

@@ -26,7 +26,7 @@ var allowed = map[string]string{
 	"opprofile":  "stat",
 	"llamabench": "bench",
 	"diagnose":   "bench llamabench",
-	"findings":   "hexclang",
+	"findings":   "backendops hexclang",
 	"counters":   "",
 	"models":     "",
 	"standin":    "gguf",

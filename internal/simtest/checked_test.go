@@ -77,7 +77,7 @@ func TestChecked(t *testing.T) {
 				if parse != nil || r.Total().Passed == 0 {
 					t.Errorf("%v: %d cases passed, %v\n%s", parse, r.Total().Passed, err, out[max(0, len(out)-3000):])
 				}
-				unexplained(t, path, outcomes(r))
+				unexplained(t, path, findings.Outcomes(r))
 			})
 		}
 	}

@@ -154,9 +154,7 @@ var settings = [][]string{
 // cache can be left out: each is removed in turn, and the run must go wrong.
 func TestFastRPCCoherency(t *testing.T) {
 	f := needFastRPC(t)
-	program := filepath.Join(t.TempDir(), "coherency")
-	run(t, compilers[1], "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I", filepath.Join(f.llama, "ggml", "include"),
-		"testdata/coherency.cpp", "-o", program, filepath.Join(f.bundle, "libggml.so.0"), filepath.Join(f.bundle, "libggml-base.so.0"))
+	program := application(t, f.llama, f.bundle, "testdata/coherency.cpp")
 
 	htp, libraries := t.TempDir(), t.TempDir()
 	if err := os.CopyFS(htp, os.DirFS("../../htp")); err != nil {

@@ -57,7 +57,7 @@ func TestFindings(t *testing.T) {
 					t.Skip("long; -all runs it")
 				}
 				r := n.operations(t, arch, slice, seed, list.Seed)
-				differences, err := list.Compare(arch, slice, outcomes(r))
+				differences, err := list.Compare(arch, slice, findings.Outcomes(r))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -100,15 +100,6 @@ func (n npu) operations(t *testing.T, arch int, s findings.Slice, seedLibrary st
 
 func tail(text string, n int) string { return text[max(0, len(text)-n):] }
 
-func outcomes(r backendops.Report) (list []findings.Outcome) {
-	for _, c := range r.Cases {
-		if c.Status != backendops.Unsupported {
-			list = append(list, findings.Outcome{Op: c.Op, Params: c.Params, Failed: c.Status == backendops.Failed, Detail: c.Detail})
-		}
-	}
-	return list
-}
-
 // TestReproducers builds the program of each finding with the simulated SDK
 // for each architecture that the finding is of, and for the others where it
 // can show that they are clean, and runs it. Exit status 0: it is as told.
@@ -147,10 +138,7 @@ func TestReproducers(t *testing.T) {
 // runs it for each architecture: it sees the fault, and none without fusion.
 func TestPaddedRows(t *testing.T) {
 	n, llama := buildNPU(t), sources(t).llama
-	program := filepath.Join(t.TempDir(), "padded_rows")
-	run(t, compilers[1], "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I", filepath.Join(llama, "ggml", "include"),
-		filepath.Join(project, "sim/findings/padded-rows/padded_rows.cpp"), "-o", program,
-		filepath.Join(n.bundle, "libggml.so.0"), filepath.Join(n.bundle, "libggml-base.so.0"))
+	program := application(t, llama, n.bundle, filepath.Join(project, "sim/findings/padded-rows/padded_rows.cpp"))
 	for _, arch := range hexclang.Archs {
 		for fusion, want := range map[string]int{"1": 0, "0": 1} {
 			t.Run(fmt.Sprintf("v%d/fusion=%s", arch, fusion), func(t *testing.T) {

@@ -89,3 +89,12 @@ func (n npu) command(ctx context.Context, arch int, program string, args ...stri
 		"HEXSIM_SOC="+socs[arch], fmt.Sprintf("HEXSIM_DSP=%s", filepath.Join(n.runtime, "hexsim-dsp")))
 	return c
 }
+
+// application builds a program against a bundle's ggml.
+func application(t testing.TB, llama, bundle, source string) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "application")
+	run(t, compilers[1], "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-I", filepath.Join(llama, "ggml", "include"),
+		source, "-o", program, filepath.Join(bundle, "libggml.so.0"), filepath.Join(bundle, "libggml-base.so.0"))
+	return program
+}
